@@ -1,0 +1,35 @@
+# make train: set up, train PPro-L2B on Cora (ten seeds).   make test: set up, run every check.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The benchmark graphs, where a folder of them lies beside the checkout; else they are downloaded.
+DATA := $(wildcard ../shared/data)
+export PPRO_DATA ?= $(if $(DATA),$(abspath $(DATA)))
+
+.PHONY: install train test format clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "PPro needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check torch -c constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	@touch $@
+
+train: install
+	$(BIN)/ppro train cora --strategy l2b --runs 10
+
+test: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+
+format: install
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,81 @@
+"""APPNP, propagating hidden features or class scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.backbones.base import Backbone, dropout
+from ppro.features import Features
+from ppro.layers import RunLinear, glorot, zeros
+from ppro.noise import Noise
+from ppro.propagation import Adjacency
+
+Form = Literal["hidden", "class"]
+
+HIDDEN_SITE = 1
+
+
+class APPNP(Backbone):
+    """Predict then propagate (Klicpera et al., 2019): h_k = (1-α) Â h_{k-1} + α h_0.
+
+    ``form="hidden"`` propagates hidden features, h0 = ReLU(drop(X) W1 + b1), and classifies
+    after: ŷ = softmax(drop(h̃) W2 + b2). ``form="class"`` propagates class scores,
+    h0 = drop(ReLU(drop(X) W1 + b1)) W2 + b2, and ŷ = softmax(h̃).
+
+    Args:
+        concat: the classifier sees [h̃ ‖ h0] instead of h̃ (form "hidden" only).
+    """
+
+    alpha: float
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        alpha: float,
+        form: Form = "hidden",
+        concat: bool = False,
+    ) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.form = form
+        self.concat = concat and form == "hidden"
+        self.width = hidden if form == "hidden" else num_classes
+        self.weight1 = glorot(rngs, num_features, hidden)
+        self.bias1 = zeros(rngs, hidden)
+        self.output = RunLinear(rngs, hidden * (2 if self.concat else 1), num_classes)
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """h^(0) of all nodes. Shape ``[n, R, d]``."""
+        h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        if self.form == "class":
+            nodes = torch.arange(h.shape[1], device=h.device).unsqueeze(0)
+            h = self.output(dropout(h, nodes, noise, HIDDEN_SITE))
+        return h.transpose(0, 1).contiguous()
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = Â h and (1-α) ĥ + α h0."""
+        aggregate = adjacency.matmul(h)
+        return aggregate, torch.lerp(aggregate, h0, self.alpha)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """Logits of the given rows."""
+        if self.form == "class":
+            return h
+        seen = torch.cat([h, h0], dim=-1) if self.concat else h
+        logits: Tensor = self.output(dropout(seen, rows, noise, HIDDEN_SITE))
+        return logits
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W1, as in the original."""
+        return [self.weight1]

@@ -1,0 +1,53 @@
+"""What PPro asks of a graph neural network: an initial embedding, a step, a classifier."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from ppro.features import Features
+from ppro.noise import Noise, matrix_ids
+from ppro.propagation import Adjacency
+
+
+class Backbone(nn.Module, ABC):
+    """A graph neural network whose propagation PPro controls.
+
+    Embeddings of all nodes have shape ``[n, R, d]``, so that one sparse product serves all runs;
+    rows picked from them have shape ``[R, m, d]``, so that one batched product serves all runs.
+    A backbone that is linear in h0 between :meth:`embed` and :meth:`classify` sets ``alpha`` and
+    gets a backward pass whose memory does not grow with the depth.
+
+    Attributes:
+        width: d, the size of the embeddings that propagate.
+        alpha: the teleport share of a linear recursion h_k = (1-α) Â h_{k-1} + α h_0, or None.
+    """
+
+    width: int
+    alpha: float | None = None
+
+    @abstractmethod
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """h^(0) = f_θ(X). Shape ``[n, R, d]``."""
+
+    @abstractmethod
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """Step k: ĥ^(k) = AGGREGATE(h^(k-1)) (Eq. 1) and h^(k) = UPDATE(...) (Eq. 2)."""
+
+    @abstractmethod
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """Logits of ŷ for the given rows. Shapes: ``[R, m, d]`` twice to ``[R, m, c]``."""
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The parameters that weight decay acts on when it is not for all of them."""
+        return []
+
+
+def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
+    """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R or 1, m]``."""
+    if noise is None:
+        return h
+    return h * noise.scale(matrix_ids(rows, h.shape[-1]), site)

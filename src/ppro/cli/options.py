@@ -1,0 +1,51 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from ppro.errors import SettingsError
+
+DataRoot = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-root",
+        help="Folder with the raw files of the benchmark graphs (default: the variable PPRO_DATA).",
+        show_default=False,
+    ),
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:N.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        help="CPU threads (default: chosen from the work, or OMP_NUM_THREADS).",
+        show_default=False,
+    ),
+]
+
+
+def find_device(name: str) -> torch.device:
+    """The device a user named.
+
+    Raises:
+        SettingsError: there is no such device.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise SettingsError(f"--device {name}: unknown; use auto, cpu, cuda or cuda:N") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise SettingsError(
+            f"--device {name}: this machine has {torch.cuda.device_count()} CUDA devices; "
+            "use --device cpu"
+        )
+    return device

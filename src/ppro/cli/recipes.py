@@ -1,0 +1,34 @@
+"""``ppro recipes``: the settings that ship with the package."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ppro.cli import console
+from ppro.config import recipe_toml
+from ppro.recipes import find_recipe, recipe_names, shipped_recipe
+
+app = typer.Typer(
+    help="List and show recipes: settings per dataset and strategy.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_recipes() -> None:
+    """List the shipped recipes with the paper's number."""
+    table = Table("recipe", "split", "strategy", "L", "paper")
+    for name in recipe_names():
+        recipe = shipped_recipe(name)
+        paper = "-" if recipe.paper is None else f"{recipe.paper.accuracy} ({recipe.paper.table})"
+        settings = recipe.settings
+        table.add_row(name, recipe.split, settings.strategy, str(settings.max_steps), paper)
+    console.out.print(table)
+
+
+@app.command("show")
+def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")]) -> None:
+    """Show a recipe with every setting spelled out, as TOML."""
+    print(recipe_toml(find_recipe(name)), end="")

@@ -1,0 +1,218 @@
+"""Settings: what a run is made of, checked, with errors that name the nearest valid key."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ppro.backbones.appnp import Form
+from ppro.controllers import WeightForm
+from ppro.errors import SettingsError
+from ppro.features import FeatureNorm
+from ppro.propagation import Normalisation
+from ppro.strategies import Strategy
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+
+PER_RUN = frozenset(
+    {
+        *("seed", "lr", "lr_controller", "weight_decay", "dropout"),
+        *("epsilon", "lambda1", "lambda2", "propagation_bias"),
+    }
+)
+"""Settings that may differ between the runs of one batch; all others shape the program."""
+
+
+class Settings(BaseModel):
+    """Everything that decides the outcome of a run, apart from the graph and its split."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    strategy: Strategy = Field(
+        default="l2b", description="how nodes choose their step: l2b, l2u or none"
+    )
+    backbone: Literal["appnp"] = Field(default="appnp", description="the graph neural network")
+    seed: int = Field(default=0, ge=0, lt=2**31, description="seed of initial weights and dropout")
+
+    feature_norm: FeatureNorm = Field(
+        default="row", description="row: rows sum to one; none: as given"
+    )
+    normalisation: Normalisation = Field(default="symmetric", description="of the adjacency matrix")
+    self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")
+
+    form: Form = Field(
+        default="hidden", description="what propagates: hidden features or class scores"
+    )
+    concat: bool = Field(default=False, description="the classifier sees h̃ and h0 (form hidden)")
+    hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
+    alpha: Share = Field(default=0.1, description="teleport share α of APPNP")
+    max_steps: int = Field(
+        default=10, ge=1, description="L, the largest number of propagation steps"
+    )
+    dropout: Share = Field(default=0.5, description="dropout of features and hidden layer")
+
+    epsilon: float = Field(
+        default=0.5, ge=0, le=1, description="threshold ε of the propagation controller"
+    )
+    lambda1: float = Field(
+        default=1.0, ge=0, description="λ1: penalty on priority weights (Eq. 13)"
+    )
+    lambda2: float = Field(
+        default=1.0, ge=0, description="λ2: share of the weight controller (Eq. 14)"
+    )
+    controller_units: int = Field(
+        default=64, ge=1, description="width of the controllers' first layer"
+    )
+    controller_inputs: Literal["embeddings", "predictions"] = Field(
+        default="embeddings", description="what the controllers see of a step"
+    )
+    propagation_bias: float | None = Field(
+        default=None,
+        description="initial bias of the propagation head; default -2 (l2b) or 4 (l2u)",
+    )
+    weight_form: WeightForm = Field(
+        default="softplus", description="w = softplus(·) or 1 + tanh(·)"
+    )
+    use_priority: bool = Field(
+        default=True, description="z feeds the propagation controller (else -nz)"
+    )
+    use_step: bool = Field(default=True, description="l feeds the weight controller (else -nl)")
+    use_weighting: bool = Field(default=True, description="weight controller on (else -nw)")
+    use_propagation: bool = Field(default=True, description="propagation controller on (else -np)")
+
+    lr: Positive = Field(default=0.01, description="learning rate of the backbone")
+    lr_controller: Positive = Field(default=1e-3, description="learning rate of the controllers")
+    weight_decay: float = Field(default=5e-4, ge=0, description="L2 penalty of the backbone")
+    decay: Literal["first", "all"] = Field(default="first", description="what weight decay acts on")
+    epochs: int = Field(default=1000, ge=1, description="most epochs of a run")
+    patience: int = Field(default=100, ge=1, description="epochs without a better validation score")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.propagation_bias is None:
+            start = -2.0 if self.strategy == "l2b" else 4.0
+            object.__setattr__(self, "propagation_bias", start)
+        return self
+
+    def replace(self, **changes: Any) -> Settings:
+        """The same settings with some changed, checked again."""
+        return parse_settings({**self.model_dump(), **changes}, "settings")
+
+    def program(self) -> dict[str, Any]:
+        """The settings that all runs of a batch must share."""
+        return {k: v for k, v in self.model_dump().items() if k not in PER_RUN}
+
+
+class PaperResult(BaseModel):
+    """The number the paper prints for a recipe's dataset and strategy."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accuracy: float = Field(ge=0, le=100)
+    std: float | None = None
+    table: str
+
+
+class Recipe(BaseModel):
+    """A dataset, a split and the settings for it, with the paper's number where it has one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset: str
+    split: str
+    settings: Settings = Settings()
+    paper: PaperResult | None = None
+    note: str = ""
+
+
+def nearest(key: str, valid: Sequence[str]) -> str:
+    """A phrase that names the valid key nearest to a wrong one."""
+    found = difflib.get_close_matches(key, valid, n=1, cutoff=0.4)
+    return f"did you mean '{found[0]}'?" if found else f"valid: {', '.join(sorted(valid))}"
+
+
+def _explain(error: ValidationError, where: str, valid: Mapping[str, Sequence[str]]) -> str:
+    """The first problem of a pydantic error, in one line with a remedy."""
+    problem = error.errors()[0]
+    path = [str(part) for part in problem["loc"]]
+    key = ".".join(path) or "settings"
+    if problem["type"] == "extra_forbidden":
+        group = valid.get(".".join(path[:-1]), ())
+        return f"{where}: unknown key '{key}'; {nearest(path[-1], group)}"
+    got = "" if problem["type"] == "missing" else f" (got {problem['input']!r})"
+    return f"{where}: {key}: {problem['msg'].lower()}{got}"
+
+
+_KEYS = {
+    "": tuple(Recipe.model_fields),
+    "settings": tuple(Settings.model_fields),
+    "paper": tuple(PaperResult.model_fields),
+}
+
+
+def parse_settings(values: Mapping[str, Any], where: str) -> Settings:
+    """Check settings.
+
+    Raises:
+        SettingsError: a key is unknown or a value out of range.
+    """
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        raise SettingsError(_explain(error, where, {"": _KEYS["settings"]})) from None
+
+
+def parse_recipe(text: str, where: str) -> Recipe:
+    """Read a recipe from TOML text.
+
+    Raises:
+        SettingsError: the text is not TOML, a key is unknown or a value out of range.
+    """
+    try:
+        return Recipe.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{where}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise SettingsError(_explain(error, where, _KEYS)) from None
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read as a recipe: {error}") from None
+    return parse_recipe(text, str(path))
+
+
+def recipe_toml(recipe: Recipe) -> str:
+    """A recipe as TOML text, every setting spelled out."""
+    return tomli_w.dumps(recipe.model_dump(exclude_none=True))
+
+
+def assignments(pairs: Sequence[str]) -> dict[str, Any]:
+    """Settings from ``key=value`` words of the command line; values as in TOML, or bare words."""
+    changes: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise SettingsError(f"--set {pair}: expected key=value, for example --set dropout=0.8")
+        key = key.strip()
+        if key not in Settings.model_fields:
+            raise SettingsError(f"--set: unknown key '{key}'; {nearest(key, _KEYS['settings'])}")
+        changes[key] = _value(value.strip())
+    return changes
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text

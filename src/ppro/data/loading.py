@@ -1,0 +1,131 @@
+"""From a name to a graph and the masks of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppro.data.catalog import dataset_info
+from ppro.data.fetch import obtain
+from ppro.data.generated import generate
+from ppro.data.names import RANDOM, SPLITS, nearest
+from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
+from ppro.data.readers.linqs import read_linqs_cora, read_linqs_masks
+from ppro.data.readers.npz import read_npz, read_npz_masks
+from ppro.data.readers.planetoid import read_planetoid, read_public_masks
+from ppro.data.readers.raw import Masks, RawGraph
+from ppro.data.records import DatasetInfo
+from ppro.data.splits import Splits, fixed_splits, random_splits
+from ppro.errors import DataError
+from ppro.graph import Graph
+
+Paths = Mapping[str, Path]
+ACTOR_FEATURES = 932
+
+
+@dataclass(frozen=True)
+class Format:
+    """How to read the graph and the fixed splits of one file format."""
+
+    graph: Callable[[Paths], RawGraph]
+    masks: Callable[[Paths], Masks]
+
+
+def _geom_gcn(paths: Paths) -> RawGraph:
+    return read_geom_gcn(paths["edges"], paths["nodes"])
+
+
+def _geom_gcn_indexed(paths: Paths) -> RawGraph:
+    return read_geom_gcn(paths["edges"], paths["nodes"], indexed_features=ACTOR_FEATURES)
+
+
+def _split_files(paths: Paths) -> Masks:
+    return read_split_files(list(paths.values()))
+
+
+FORMATS = {
+    "planetoid": Format(read_planetoid, read_public_masks),
+    "linqs-cora": Format(read_linqs_cora, read_linqs_masks),
+    "geom-gcn": Format(_geom_gcn, _split_files),
+    "geom-gcn-indexed": Format(_geom_gcn_indexed, _split_files),
+    "npz": Format(lambda paths: read_npz(paths["npz"]), lambda paths: read_npz_masks(paths["npz"])),
+}
+
+
+def load_graph(
+    name: str,
+    *,
+    data_root: Path | None = None,
+    offline: bool = False,
+    seed: int = 0,
+    options: Mapping[str, float] | None = None,
+) -> Graph:
+    """Load a graph of the catalogue.
+
+    Args:
+        name: a key of ``DATASETS``.
+        data_root: the folder with raw files; None reads ``PPRO_DATA``, which may be unset.
+        offline: use what is on disk and leave the network alone.
+        seed: of a generated graph.
+        options: of a generated graph; ``DATASETS[name].options`` lists them.
+
+    Raises:
+        DataError: the name or an option is unknown, or the raw files are missing or broken.
+    """
+    info = dataset_info(name)
+    if not info.sources:
+        return generate(info, seed, options or {})
+    if options:
+        raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out")
+    files = obtain(info, lambda file_set: file_set.files, data_root=data_root, offline=offline)
+    raw = FORMATS[files.format].graph(files.paths)
+    return Graph.build(name, raw.edges, raw.features, raw.labels, class_names=info.class_names)
+
+
+def default_split(name: str) -> str:
+    """The split used when none is named: public for citation graphs, else random 60/20/20."""
+    return dataset_info(name).splits[0]
+
+
+def make_splits(
+    graph: Graph,
+    name: str,
+    split: str,
+    runs: int,
+    seed: int,
+    *,
+    data_root: Path | None = None,
+    offline: bool = False,
+) -> Splits:
+    """The masks of every run.
+
+    Args:
+        graph: the graph to split.
+        name: its dataset; only the fixed splits look it up, so any graph can be split at random.
+        split: ``public`` (the same in every run), ``random-60-20-20`` (run r is drawn with
+            ``seed + r``) or ``geom-gcn-48-32-20`` (run r takes split file r modulo 10).
+        runs: how many.
+        seed: of the first run.
+        data_root: as in :func:`load_graph`.
+        offline: as in :func:`load_graph`.
+
+    Raises:
+        DataError: the split is unknown or the dataset does not have it.
+    """
+    if split not in SPLITS:
+        raise DataError(f"unknown split {split!r}; {nearest(split, SPLITS)}")
+    if runs < 1 or seed < 0:
+        raise DataError(f"runs is {runs} and seed is {seed}; give at least one run and a seed >= 0")
+    if split == RANDOM:
+        return random_splits(graph.labels, split, runs, seed)
+    info = _with_split(dataset_info(name), split)
+    part = obtain(info, lambda file_set: file_set.split_files, data_root=data_root, offline=offline)
+    masks = FORMATS[part.format].masks(part.paths)
+    return fixed_splits(masks, graph.labels, split, runs)
+
+
+def _with_split(info: DatasetInfo, split: str) -> DatasetInfo:
+    if split not in info.splits:
+        raise DataError(f"{info.name} has no split {split}; it has {', '.join(info.splits)}")
+    return info

@@ -1,0 +1,48 @@
+"""The npz format of the heterophilous-graphs collection (Platonov et al., 2023)."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ppro.data.readers.raw import MAX_FILE_BYTES, Masks, RawGraph, broken, raw_graph
+
+
+def read_npz(path: Path) -> RawGraph:
+    """Read ``edges``, ``node_features`` and ``node_labels``."""
+    edges, features, labels = npz_arrays(path, ("edges", "node_features", "node_labels"))
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise broken(path, f"edges have shape {edges.shape}, expected two columns of nodes")
+    if features.ndim != 2 or labels.shape != features.shape[:1] or labels.dtype.kind not in "iu":
+        raise broken(path, f"features {features.shape} and labels {labels.shape} do not fit")
+    return raw_graph(edges, sp.csr_matrix(features), labels)
+
+
+def read_npz_masks(path: Path) -> Masks:
+    """Read ``train_masks``, ``val_masks`` and ``test_masks``."""
+    parts = npz_arrays(path, ("train_masks", "val_masks", "test_masks"))
+    if any(part.ndim != 2 or part.shape != parts[0].shape for part in parts):
+        raise broken(path, "its masks do not have one row per split and one column per node")
+    train, val, test = (part.astype(np.bool_) for part in parts)
+    return Masks(train, val, test)
+
+
+def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
+    """Named arrays of an npz file; a pickled or oversized member is refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > MAX_FILE_BYTES:
+            raise broken(path, f"unpacks to more than {MAX_FILE_BYTES // 2**20} MiB")
+        with np.load(path, allow_pickle=False) as arrays:
+            return [arrays[name] for name in names]
+    except KeyError as error:
+        raise broken(path, f"an array is missing ({error.args[0]})") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise broken(path, f"not a readable npz file ({error})") from error

@@ -1,0 +1,147 @@
+"""Training, validation and test nodes of every run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ppro.data.readers.raw import BoolArray, Masks
+from ppro.errors import DataError
+from ppro.graph import UNLABELLED
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The nodes each run trains on, stops by and is tested on.
+
+    Args:
+        name: the name of the split.
+        train: Shape ``[runs, n]``, bool.
+        val: Shape ``[runs, n]``, bool.
+        test: Shape ``[runs, n]``, bool.
+    """
+
+    name: str
+    train: Tensor
+    val: Tensor
+    test: Tensor
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return int(self.train.shape[0])
+
+    @classmethod
+    def from_masks(
+        cls, train: Tensor, val: Tensor, test: Tensor, *, labels: Tensor, name: str = "custom"
+    ) -> Splits:
+        """Check masks and keep them.
+
+        Args:
+            train: Shape ``[n]`` for one run or ``[runs, n]``, bool; ``val`` and ``test`` alike.
+            val: see ``train``; not empty, for early stopping needs it.
+            test: see ``train``; may be empty.
+            labels: the graph's labels, -1 where not known. Shape ``[n]``.
+            name: the name of the split.
+
+        Raises:
+            DataError: a mask has the wrong shape, is empty, overlaps another or holds an
+                unlabelled node.
+        """
+        masks = [_checked(name, part, m, labels) for part, m in _parts(train, val, test)]
+        train, val, test = masks
+        if not train.shape == val.shape == test.shape:
+            shapes = ", ".join(str(tuple(mask.shape)) for mask in masks)
+            raise DataError(f"split {name}: masks of shapes {shapes}; give each the same runs")
+        _check_overlap(name, train, val, test)
+        for part, mask in (("train", train), ("val", val)):
+            if not bool(mask.any(1).all()):
+                raise DataError(
+                    f"split {name}: run {int((~mask.any(1)).nonzero()[0])} has no {part} node; "
+                    "give it at least one labelled node"
+                )
+        return cls(name, train, val, test)
+
+
+def random_masks(labels: Tensor, seed: int) -> Masks:
+    """One run of the random 60/20/20 split, drawn class by class.
+
+    Of a class with c labelled nodes, ``0.6 c`` train and ``0.2 c`` validate, both rounded half
+    up, and the rest is for testing; at least one always trains. Hence one node: train; two:
+    train and test; three: two train, one validates. Unlabelled nodes belong to no part.
+    """
+    classes = labels.cpu().numpy()
+    generator = np.random.default_rng(seed)
+    train, val, test = np.zeros((3, 1, classes.size), dtype=np.bool_)
+    for c in np.unique(classes[classes != UNLABELLED]):
+        members = generator.permutation(np.flatnonzero(classes == c))
+        first, second = _part_sizes(members.size)
+        train[0, members[:first]] = True
+        val[0, members[first : first + second]] = True
+        test[0, members[first + second :]] = True
+    return Masks(train, val, test)
+
+
+def random_splits(labels: Tensor, name: str, runs: int, seed: int) -> Splits:
+    """The random 60/20/20 split of :func:`random_masks`; run r is drawn with ``seed + r``."""
+    drawn = [random_masks(labels, seed + run) for run in range(runs)]
+    stacked = Masks(
+        np.concatenate([masks.train for masks in drawn]),
+        np.concatenate([masks.val for masks in drawn]),
+        np.concatenate([masks.test for masks in drawn]),
+    )
+    return fixed_splits(stacked, labels, name, runs)
+
+
+def fixed_splits(masks: Masks, labels: Tensor, name: str, runs: int) -> Splits:
+    """``runs`` runs from given masks: run r takes row r modulo the number of rows."""
+    rows = np.arange(runs) % masks.train.shape[0]
+    train, val, test = (_tensor(part[rows]) for part in (masks.train, masks.val, masks.test))
+    return Splits.from_masks(train, val, test, labels=labels, name=name)
+
+
+def _part_sizes(members: int) -> tuple[int, int]:
+    train = max(1, (6 * members + 5) // 10)
+    return train, min((2 * members + 5) // 10, members - train)
+
+
+def _tensor(mask: BoolArray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(mask))
+
+
+def _parts(train: Tensor, val: Tensor, test: Tensor) -> tuple[tuple[str, Tensor], ...]:
+    return ("train", train), ("val", val), ("test", test)
+
+
+def _checked(name: str, part: str, mask: Tensor, labels: Tensor) -> Tensor:
+    if mask.dtype != torch.bool or mask.dim() not in (1, 2) or mask.numel() == 0:
+        raise DataError(
+            f"split {name}: {part} must be a bool mask of shape [n] or [runs, n], got "
+            f"{tuple(mask.shape)} of {mask.dtype}"
+        )
+    mask = mask.reshape(-1, mask.shape[-1])
+    if mask.shape[1] != labels.shape[0]:
+        raise DataError(
+            f"split {name}: {part} has {mask.shape[1]} entries for {labels.shape[0]} nodes; "
+            "give one per node"
+        )
+    unknown = mask & (labels == UNLABELLED)
+    if bool(unknown.any()):
+        raise DataError(
+            f"split {name}: {part} holds node {int(unknown.nonzero()[0, 1])}, which has no label; "
+            "leave unlabelled nodes out of every mask"
+        )
+    return mask
+
+
+def _check_overlap(name: str, train: Tensor, val: Tensor, test: Tensor) -> None:
+    twice = (train & val) | (train & test) | (val & test)
+    if bool(twice.any()):
+        run, node = (int(i) for i in twice.nonzero()[0])
+        raise DataError(
+            f"split {name}: node {node} of run {run} is in more than one of train, val and test; "
+            "keep them apart"
+        )

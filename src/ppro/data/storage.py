@@ -1,0 +1,91 @@
+"""Folders that hold raw files, and the hash that every raw file must have."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ppro.data.records import RawFile
+from ppro.errors import DataError
+
+
+class Unavailable(Exception):  # noqa: N818
+    """A source cannot supply the files; its text says why, and the next source is tried."""
+
+
+def data_folder(data_root: Path | None) -> Path | None:
+    """The user's data folder: the argument, else ``PPRO_DATA``, else None.
+
+    Raises:
+        DataError: a folder is set but cannot be read.
+    """
+    setting = data_root if data_root is not None else os.environ.get("PPRO_DATA")
+    if not setting:
+        return None
+    folder = Path(setting)
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        origin = "PPRO_DATA" if data_root is None else "the data folder setting"
+        raise DataError(
+            f"{origin} names {folder}, which is not a readable folder; correct it or leave it out"
+        )
+    return folder
+
+
+def cache_folder() -> Path:
+    """Where fetched files are kept: ``PPRO_CACHE``, else the user's cache folder."""
+    setting = os.environ.get("PPRO_CACHE")
+    if setting:
+        return Path(setting)
+    import pooch
+
+    return Path(pooch.os_cache("ppro"))
+
+
+def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
+    """The paths of ``files`` below ``root`` by key, their hashes checked.
+
+    Raises:
+        Unavailable: some are not there.
+        DataError: one is there with the wrong content.
+    """
+    missing = [file.path for file in files if not (root / file.path).is_file()]
+    if missing:
+        more = f" and {len(missing) - 2} more" if len(missing) > 2 else ""
+        raise Unavailable(f"no {', '.join(missing[:2])}{more}")
+    for file in files:
+        check_content(root / file.path, file.sha256)
+    return {file.key: root / file.path for file in files}
+
+
+def check_content(path: Path, expected: str) -> None:
+    """Compare a file's sha256 with the expected one.
+
+    Raises:
+        DataError: they differ, or the file cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; make it readable or delete it") from error
+    if actual != expected:
+        raise DataError(
+            f"{path}: sha256 {actual[:12]}... instead of {expected[:12]}...; the file is "
+            "corrupted: delete it or replace it by the original"
+        )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that no reader ever sees a part of it under its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,19 @@
+"""Errors that a user can act on: each message names the cause and a remedy."""
+
+from __future__ import annotations
+
+
+class PProError(Exception):
+    """Base of every error the user can mend; the command line shows its text and exits with 2."""
+
+
+class DataError(PProError):
+    """A graph, a raw file or a split is missing, broken or inconsistent."""
+
+
+class SettingsError(PProError):
+    """A setting, a recipe or a command-line value is unknown or out of range."""
+
+
+class RunError(PProError):
+    """A run folder is missing, incomplete or of a format this version cannot read."""

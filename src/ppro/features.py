@@ -1,0 +1,127 @@
+"""Node features and the first linear layer over them, sparse as long as they are sparse."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from ppro.noise import Noise, element_ids, keep_scale, matrix_ids
+from ppro.propagation import block_diagonal, row_indices, transpose, with_values
+
+FeatureNorm = Literal["row", "none"]
+
+FEATURE_SITE = 0
+
+
+def row_normalised(features: Tensor) -> Tensor:
+    """Each row divided by its sum; a row that sums to zero stays as it is."""
+    if features.layout != torch.sparse_csr:
+        total = features.sum(1, keepdim=True)
+        return features / torch.where(total == 0, 1.0, total)
+    rows = row_indices(features)
+    values = features.values()
+    total = values.new_zeros(features.shape[0]).index_add_(0, rows, values)
+    return with_values(features, values / torch.where(total == 0, 1.0, total)[rows])
+
+
+class Features:
+    """Features X of all nodes, ready for ``dropout(X) W`` of many runs.
+
+    Args:
+        matrix: X, dense or sparse CSR. Shape ``[n, f]``.
+    """
+
+    def __init__(self, matrix: Tensor) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.forward: _SparseDropped | _DenseDropped
+        self.adjoint: _SparseDropped | _DenseDropped
+        sparse = matrix.layout == torch.sparse_csr
+        self.forward, self.adjoint = (_SparseDropped if sparse else _DenseDropped).pair(matrix)
+
+    def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(X) W of every run, differentiable in W.
+
+        Args:
+            weight: W of each run. Shape ``[R, f, d]``.
+            noise: the dropout of this pass, or None to drop nothing.
+
+        Returns:
+            Shape ``[R, n, d]``.
+        """
+        out: Tensor = _FeatureLinear.apply(weight, self, noise)  # type: ignore[no-untyped-call]
+        return out
+
+
+class _SparseDropped:
+    """A sparse matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
+
+    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
+        self.matrix, self.ids = matrix, ids
+        self._stacked: Tensor | None = None
+
+    @classmethod
+    def pair(cls, matrix: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
+        """X and its transpose; an element has the same id in both."""
+        ids = element_ids(row_indices(matrix), matrix.col_indices())
+        adjoint, order = transpose(matrix)
+        return cls(matrix, ids), cls(adjoint, ids[order])
+
+    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
+        runs, columns, width = right.shape
+        if noise is None:
+            flat = right.transpose(0, 1).reshape(columns, runs * width)
+            return (self.matrix @ flat).view(-1, runs, width).transpose(0, 1)
+        if right.is_cuda:
+            return self._at_once(right, noise)
+        out = right.new_empty(runs, self.matrix.shape[0], width)
+        for run, key in enumerate(noise.keys(FEATURE_SITE)):
+            values = self.matrix.values() * keep_scale(self.ids, key, noise.rates[run])
+            torch.mm(with_values(self.matrix, values), right[run], out=out[run])
+        return out
+
+    def _at_once(self, right: Tensor, noise: Noise) -> Tensor:
+        """All runs in one product with a block-diagonal matrix: one launch instead of R."""
+        runs, _, width = right.shape
+        if self._stacked is None or self._stacked.shape[0] != runs * self.matrix.shape[0]:
+            self._stacked = block_diagonal(self.matrix, runs)
+        values = self.matrix.values() * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE)
+        stacked = with_values(self._stacked, values.view(-1))
+        return (stacked @ right.reshape(-1, width)).view(runs, -1, width)
+
+
+class _DenseDropped:
+    """A dense matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
+
+    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
+        self.matrix, self.ids = matrix, ids
+
+    @classmethod
+    def pair(cls, matrix: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
+        """X and its transpose; an element has the same id in both."""
+        ids = matrix_ids(torch.arange(matrix.shape[0], device=matrix.device), matrix.shape[1])
+        return cls(matrix, ids), cls(matrix.t(), ids.t())
+
+    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
+        if noise is None:
+            return torch.matmul(self.matrix, right)
+        out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
+        for run, key in enumerate(noise.keys(FEATURE_SITE)):
+            torch.mm(
+                self.matrix * keep_scale(self.ids, key, noise.rates[run]), right[run], out=out[run]
+            )
+        return out
+
+
+class _FeatureLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, features: Features, noise: Noise | None) -> Tensor:
+        ctx.features, ctx.noise = features, noise
+        return features.forward.product(weight, noise)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.features.adjoint.product(grads[0].contiguous(), ctx.noise), None, None

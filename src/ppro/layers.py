@@ -1,0 +1,46 @@
+"""Layers that hold the weights of many runs in a leading dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+def generators(seeds: Sequence[int], device: str = "cpu") -> list[torch.Generator]:
+    """One generator of initial weights for each run."""
+    return [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
+
+
+def uniform(rngs: Sequence[torch.Generator], shape: Sequence[int], bound: float) -> nn.Parameter:
+    """A parameter drawn from U(-bound, bound), run by run. Shape ``[R, *shape]``."""
+    rows = [torch.empty(*shape).uniform_(-bound, bound, generator=rng) for rng in rngs]
+    return nn.Parameter(torch.stack(rows))
+
+
+def glorot(rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> nn.Parameter:
+    """Glorot-uniform weights of every run. Shape ``[R, fan_in, fan_out]``."""
+    return uniform(rngs, (fan_in, fan_out), math.sqrt(6 / (fan_in + fan_out)))
+
+
+def zeros(rngs: Sequence[torch.Generator], *shape: int) -> nn.Parameter:
+    """A parameter of zeros. Shape ``[R, *shape]``."""
+    return nn.Parameter(torch.zeros(len(rngs), *shape))
+
+
+class RunLinear(nn.Module):
+    """y = x W + b, with W and b of each run.
+
+    Shapes: x ``[R, m, in]``, W ``[R, in, out]``, b ``[R, out]``, y ``[R, m, out]``.
+    """
+
+    def __init__(self, rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> None:
+        super().__init__()
+        self.weight = glorot(rngs, fan_in, fan_out)
+        self.bias = zeros(rngs, fan_out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the layer of each run to its own rows."""
+        return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight)

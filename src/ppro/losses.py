@@ -1,0 +1,69 @@
+"""One function per loss of the paper. Everything has shape ``[R, m]``: run, training node.
+
+``valid`` is 1 for a training node and 0 for padding (runs may have training sets of different
+sizes). Each loss returns one number per run, shape ``[R]``; runs are independent, so the sum over
+runs has the gradient of each.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def prediction_error(logits: Tensor, labels: Tensor) -> Tensor:
+    """C_i = C(y_i, ŷ_i), the cross entropy of each node. Shapes: ``[R, m, c]``, ``[R, m]``."""
+    return F.cross_entropy(logits.flatten(0, -2), labels.flatten(), reduction="none").view_as(
+        labels
+    )
+
+
+def node_mean(values: Tensor, valid: Tensor) -> Tensor:
+    """(1/m) Σ_i over the training nodes of each run."""
+    return (values * valid).sum(-1) / valid.sum(-1)
+
+
+def min_max(error: Tensor, valid: Tensor) -> Tensor:
+    """(C_i - C_min) / (C_max - C_min) over the training nodes; 0 where all errors are equal."""
+    low = error.masked_fill(valid == 0, torch.inf).amin(-1, keepdim=True)
+    high = error.masked_fill(valid == 0, -torch.inf).amax(-1, keepdim=True)
+    span = high - low
+    return (error - low) / torch.where(span > 0, span, 1.0) * valid
+
+
+def break_loss(error: Tensor, break_probability: Tensor, valid: Tensor) -> Tensor:
+    """L_p^b (Eq. 9): the normalised error of a node against its probability to go on at l_i."""
+    return node_mean((min_max(error, valid) - (1 - break_probability)).abs(), valid)
+
+
+def update_loss(
+    update_probability: Tensor, step_error: Tensor, best_error: Tensor, valid: Tensor
+) -> Tensor:
+    """L_p^u (Eq. 10): probability to update times what the update would cost.
+
+    Args:
+        update_probability: Pr(r_ui^(k) = 1). Shape ``[L, R, m]``.
+        step_error: C_i^(k), the error of h_i^(k). Shape ``[L, R, m]``.
+        best_error: the error of h̃_i as it was before step k. Shape ``[L, R, m]``.
+    """
+    return node_mean((update_probability * (step_error - best_error)).mean(0), valid)
+
+
+def supervised_loss(error: Tensor, valid: Tensor) -> Tensor:
+    """L_g without priorities (Eq. 12): the mean error."""
+    return node_mean(error, valid)
+
+
+def weighted_loss(error: Tensor, weight: Tensor, lambda1: Tensor, valid: Tensor) -> Tensor:
+    """L_g with priorities (Eq. 13): minimised over θ, maximised over w.
+
+    Args:
+        lambda1: λ1 of each run. Shape ``[R]``.
+    """
+    return node_mean(weight * error, valid) - lambda1 * node_mean(weight.square(), valid)
+
+
+def controller_loss(propagation: Tensor, weighting: Tensor, lambda2: Tensor) -> Tensor:
+    """L_Controller = L_p - λ2 L_w (Eq. 14)."""
+    return propagation - lambda2 * weighting

@@ -1,0 +1,278 @@
+"""PPro: a backbone whose nodes propagate as far as the controllers say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ppro import losses
+from ppro.backbones import Backbone
+from ppro.controllers import Controllers
+from ppro.features import Features
+from ppro.noise import Noise
+from ppro.priority import heterophily_degree, standardised
+from ppro.propagation import Adjacency, mix_into, selected_recursion
+from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A graph prepared for one model: normalised, on its device.
+
+    Args:
+        influence: standardised degree and eigenvector centrality. Shape ``[n, 2]``.
+    """
+
+    features: Features
+    adjacency: Adjacency
+    influence: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The nodes that a forward pass answers for, run by run; short runs are padded.
+
+    Args:
+        nodes: node of each row. Shape ``[R, m]``.
+        labels: their classes, 0 where padded. Shape ``[R, m]``.
+        valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
+    """
+
+    nodes: Tensor
+    labels: Tensor
+    valid: Tensor
+
+    @property
+    def flat(self) -> Tensor:
+        """Position of each row in embeddings ``[n * R, d]``. Shape ``[R, m]``."""
+        runs = self.nodes.shape[0]
+        return self.nodes * runs + torch.arange(runs, device=self.nodes.device).unsqueeze(1)
+
+    def select(self, runs: Tensor) -> Rows:
+        """The rows of some of the runs."""
+        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs])
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a forward pass says of its rows.
+
+    Shapes: logits ``[R, m, c]``; embedding ``[R, m, d]``; steps and weights ``[R, m]``.
+    """
+
+    logits: Tensor
+    embedding: Tensor
+    steps: Tensor
+    weights: Tensor
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Which parts of the framework are switched on (the paper's ablations switch one off).
+
+    Args:
+        propagation: the propagation controller; without it every node takes L steps (-np).
+        weighting: the weight controller; without it every weight is 1 (-nw).
+        priority: node priority z as an input of the propagation controller (-nz).
+        step: the step l as an input of the weight controller (-nl).
+        predictions: the controllers see softmax predictions instead of embeddings.
+    """
+
+    propagation: bool = True
+    weighting: bool = True
+    priority: bool = True
+    step: bool = True
+    predictions: bool = False
+
+
+class PPro(nn.Module):
+    """Backbone + propagation controller + weight controller, for R runs at once.
+
+    Args:
+        backbone: the graph neural network.
+        controllers: both controllers, or None to train the bare backbone.
+        strategy: how nodes choose their step.
+        max_steps: L.
+        epsilon: the threshold ε of each run. Shape ``[R]``.
+    """
+
+    epsilon: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        controllers: Controllers | None,
+        strategy: Strategy,
+        max_steps: int,
+        epsilon: Tensor,
+        parts: Parts | None = None,
+    ) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.controllers = controllers
+        self.strategy = strategy
+        self.max_steps = max_steps
+        self.parts = parts or Parts()
+        self.register_buffer("epsilon", epsilon.view(-1, 1), persistent=False)
+
+    def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
+        """Lines 3-9 of Algorithm 1: propagate, choose the step of each row, weigh it, classify.
+
+        Gradients reach the backbone alone, through h_{l_i}.
+        """
+        pass_ = _Pass(self, inputs, rows, noise)
+        selector = self._selector(pass_, judge=False)
+        h_tilde = pass_.run(selector)
+        logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
+        with torch.no_grad():
+            weights = self._weights(pass_, selector)
+        return Outcome(logits, h_tilde, selector.steps, weights)
+
+    def controller_loss(
+        self, inputs: Inputs, rows: Rows, noise: Noise | None, lambda1: Tensor, lambda2: Tensor
+    ) -> Tensor:
+        """Line 10 and the loss of line 11: the same forward pass, now judged for the controllers.
+
+        Gradients reach the controllers alone. Shape ``[R]``.
+        """
+        with torch.no_grad():
+            pass_ = _Pass(self, inputs, rows, noise)
+        selector = self._selector(pass_, judge=True)
+        with torch.no_grad():
+            h_tilde = pass_.run(selector)
+            error = pass_.error(h_tilde)
+        propagation = self._propagation_loss(pass_, selector, error)
+        if not self.parts.weighting:
+            return propagation
+        weights = self._weights(pass_, selector)
+        weighting = losses.weighted_loss(error, weights, lambda1, rows.valid)
+        return losses.controller_loss(propagation, weighting, lambda2)
+
+    def _selector(self, pass_: _Pass, *, judge: bool) -> Selector:
+        h0 = pass_.h0_rows
+        if self.controllers is None or not self.parts.propagation:
+            return Selector(h0)
+        if self.strategy == "l2b":
+            return LearnToBreak(h0, pass_.break_probability, self.epsilon)
+        error = pass_.error if judge else None
+        return LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
+
+    def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
+        """L_p of the strategy (Eq. 9 or 10)."""
+        if isinstance(selector, LearnToBreak):
+            p = pass_.break_probability(selector.h_tilde, selector.aggregate, None)
+            return losses.break_loss(error, p, pass_.rows.valid)
+        if isinstance(selector, LearnToUpdate):
+            p, step_error, best_error = (torch.stack(t) for t in zip(*selector.trace, strict=True))
+            return losses.update_loss(p, step_error, best_error, pass_.rows.valid)
+        return error.new_zeros(error.shape[0])
+
+    def _weights(self, pass_: _Pass, selector: Selector) -> Tensor:
+        """w_i (Eq. 11), or 1 without a weight controller."""
+        if self.controllers is None or not self.parts.weighting:
+            return torch.ones_like(pass_.rows.valid)
+        depth = selector.steps.to(pass_.h0_rows.dtype) / self.max_steps
+        return self.controllers.weight(
+            pass_.shared(weighting=True),
+            pass_.seen(selector.h_tilde),
+            depth if self.parts.step else None,
+        )
+
+
+class _Pass:
+    """One forward pass: the propagation of the graph, and what the controllers see of the rows."""
+
+    def __init__(self, model: PPro, inputs: Inputs, rows: Rows, noise: Noise | None) -> None:
+        self.model, self.inputs, self.rows, self.noise = model, inputs, rows, noise
+        self.flat = rows.flat
+        self.h0 = model.backbone.embed(inputs.features, noise)
+        self.h0_rows = self._pick(self.h0)
+        self.z: Tensor | None = None
+        self._shared: dict[tuple[bool, bool], Tensor] = {}
+
+    def run(self, selector: Selector) -> Tensor:
+        """Let the selector watch every step; returns h̃ of the rows with its gradient."""
+        alpha, last = self.model.backbone.alpha, self.model.max_steps
+        for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
+            selector.observe(k, h, aggregate, last=k == last)
+            if selector.settled():
+                break
+        if alpha is None or not self.h0.requires_grad:
+            return selector.h_tilde
+        return selected_recursion(
+            self.h0, selector.h_tilde, selector.steps, self.flat, self.inputs.adjacency, alpha
+        )
+
+    def _general(self) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Any backbone, recorded by autograd: yields k, ĥ^(k) and h^(k) of the rows."""
+        h = self.h0
+        for k in range(1, self.model.max_steps + 1):
+            aggregate, h = self.model.backbone.step(
+                k, h, self.h0, self.inputs.adjacency, self.noise
+            )
+            if k == 1:
+                self._set_priority(heterophily_degree(self.h0, aggregate))
+            yield k, self._pick(aggregate), self._pick(h)
+
+    def _linear(self, alpha: float) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """h_k = (1-α) Â h_{k-1} + α h_0 in two buffers; ĥ follows from h_k, so it is not stored."""
+        h0, h = self.h0.detach(), self.h0.detach()
+        h0_share = alpha * self.h0_rows.detach()
+        buffers = torch.empty_like(h0), torch.empty_like(h0)
+        for k in range(1, self.model.max_steps + 1):
+            h = mix_into(buffers[k % 2], self.inputs.adjacency.matrix, h, h0, alpha)
+            if k == 1:
+                # ‖h_0 - h_1‖ = (1-α) ‖h_0 - ĥ_1‖, and standardising removes the factor.
+                self._set_priority(heterophily_degree(h0, h))
+            rows = self._pick(h)
+            yield k, (rows - h0_share) / (1 - alpha), rows
+
+    def _pick(self, h: Tensor) -> Tensor:
+        return h.view(-1, h.shape[-1])[self.flat]
+
+    def _set_priority(self, heterophily: Tensor) -> None:
+        """z_i = [d_i ‖ ec_i ‖ he_i] of the rows (Eq. 6), standardised over all nodes."""
+        if self.model.controllers is None:
+            return
+        he = standardised(heterophily.detach()).view(-1)[self.flat]
+        self.z = torch.cat([self.inputs.influence[self.rows.nodes], he.unsqueeze(-1)], dim=-1)
+
+    def seen(self, h: Tensor) -> Tensor:
+        """What the controllers see of embeddings: themselves, or the predictions made of them."""
+        if not self.model.parts.predictions:
+            return h.detach()
+        with torch.no_grad():
+            logits = self.model.backbone.classify(h, self.h0_rows, self.rows.nodes, None)
+            return logits.softmax(-1)
+
+    def shared(self, *, weighting: bool) -> Tensor:
+        """The controllers' first layer over h0 and z, computed once per pass and grad mode."""
+        with_z = weighting or self.model.parts.priority
+        key = with_z, torch.is_grad_enabled()
+        if key not in self._shared:
+            assert self.model.controllers is not None
+            z = self.z if with_z else None
+            self._shared[key] = self.model.controllers.shared(self.seen(self.h0_rows), z)
+        return self._shared[key]
+
+    def break_probability(self, h: Tensor, aggregate: Tensor, _: Tensor | None) -> Tensor:
+        """Pr(r_b = 1) of rows (Eq. 7)."""
+        assert self.model.controllers is not None
+        shared = self.shared(weighting=False)
+        return self.model.controllers.probability(shared, self.seen(h), self.seen(aggregate))
+
+    def update_probability(self, h: Tensor, aggregate: Tensor, best: Tensor) -> Tensor:
+        """Pr(r_u = 1) of rows (Eq. 8)."""
+        assert self.model.controllers is not None
+        return self.model.controllers.probability(
+            self.shared(weighting=False), self.seen(h), self.seen(aggregate), self.seen(best)
+        )
+
+    def error(self, h: Tensor) -> Tensor:
+        """C(y, ŷ) of rows from their embeddings, without gradient. Shape ``[R, m]``."""
+        with torch.no_grad():
+            logits = self.model.backbone.classify(h, self.h0_rows, self.rows.nodes, self.noise)
+            return losses.prediction_error(logits, self.rows.labels)

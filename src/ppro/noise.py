@@ -1,0 +1,86 @@
+"""Dropout from a counter, not from a stream.
+
+Whether an element is dropped is a hash of (seed of the run, epoch, site, row, column). So a run
+draws the same masks alone or in a batch of runs, on a CPU or a GPU, after a resume, and for
+any part of the rows; nothing has to be stored for the backward pass; and on a CPU it is several
+times faster than drawing random numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+_ROW, _COLUMN, _EPOCH, _SITE = (0x9E3779B9, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
+
+
+def _int32(value: int) -> int:
+    """The signed 32-bit number with the same low 32 bits."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def mix(h: Tensor) -> Tensor:
+    """Murmur3's 32-bit finaliser, in place: every input bit flips each output bit half the time."""
+    h ^= (h >> 16) & 0xFFFF
+    h *= _int32(0x85EBCA6B)
+    h ^= (h >> 13) & 0x7FFFF
+    h *= _int32(0xC2B2AE35)
+    h ^= (h >> 16) & 0xFFFF
+    return h
+
+
+def _scattered(ids: Tensor, factor: int) -> Tensor:
+    return mix(ids.to(torch.int32) * _int32(factor) + 1)
+
+
+def element_ids(rows: Tensor, columns: Tensor) -> Tensor:
+    """A scattered 32-bit id of each element (row, column); ``rows`` and ``columns`` broadcast."""
+    return _scattered(rows, _ROW) + _scattered(columns, _COLUMN)
+
+
+def matrix_ids(rows: Tensor, width: int) -> Tensor:
+    """Ids of all elements of the given rows of a matrix. Shape ``[*rows.shape, width]``."""
+    return element_ids(rows.unsqueeze(-1), torch.arange(width, device=rows.device))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The dropout of one training-mode forward pass of every run.
+
+    Args:
+        seeds: seed of each run, hashed. Shape ``[R]``, int32.
+        rates: dropout rate of each run. Shape ``[R]``.
+        moment: number of this forward pass since the start of training. Shape ``[]``, int32.
+    """
+
+    seeds: Tensor
+    rates: Tensor
+    moment: Tensor
+
+    @staticmethod
+    def hashed_seeds(seeds: Tensor) -> Tensor:
+        """Seeds as this class wants them, from the user's."""
+        return _scattered(seeds, _ROW)
+
+    def keys(self, site: int) -> Tensor:
+        """One key for each run at a site (a place in the model that drops). Shape ``[R]``."""
+        return mix(mix(self.seeds + self.moment * _int32(_EPOCH)) + _int32(_SITE * (site + 1)))
+
+    def scale(self, ids: Tensor, site: int) -> Tensor:
+        """What to multiply elements with: 0 where dropped, 1 / (1 - rate) where kept.
+
+        Args:
+            ids: element ids, shape ``[R, ...]`` or ``[1, ...]``.
+            site: the place in the model.
+        """
+        shape = (-1,) + (1,) * (ids.dim() - 1)
+        return keep_scale(ids, self.keys(site).view(shape), self.rates.view(shape))
+
+
+def keep_scale(ids: Tensor, key: Tensor, rate: Tensor) -> Tensor:
+    """Inverted-dropout factors from element ids, a key and a rate, which broadcast."""
+    threshold = (rate.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
+    kept = mix(ids + key) >= threshold
+    return kept * (1 / (1 - rate))

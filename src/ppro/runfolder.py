@@ -1,0 +1,276 @@
+"""The run folder: settings, metrics, result, weights and the table of nodes, written as a whole.
+
+A folder is written under a temporary name next to its place and renamed when it is complete, so a
+folder under its final name is never half a run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import platform
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from ppro.config import PaperResult, Settings
+from ppro.data.splits import Splits
+from ppro.errors import RunError
+from ppro.fitting import Fit, NodeTable
+from ppro.graph import UNLABELLED, Graph
+from ppro.training import METRICS, History
+
+FORMAT = 1
+
+
+class RunConfig(BaseModel):
+    """What a run folder's ``settings.toml`` holds: enough to make the run again."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int = FORMAT
+    dataset: str
+    split: str
+    runs: int
+    settings: Settings
+    paper: PaperResult | None = None
+
+
+def run_settings(config: RunConfig) -> list[Settings]:
+    """The settings of each run: run r has seed + r."""
+    return [config.settings.replace(seed=config.settings.seed + r) for r in range(config.runs)]
+
+
+def check_writable(out: Path) -> None:
+    """Fail before training when the result could not be written.
+
+    Raises:
+        RunError: the folder is taken, or its parent cannot be written to.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise RunError(f"{out}: already exists; choose another --out or remove it")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=out.parent, prefix=".ppro-").cleanup()
+    except OSError as error:
+        raise RunError(f"{out.parent}: cannot be written to ({error.strerror})") from None
+
+
+def free_name(parent: Path, stem: str) -> Path:
+    """The first of stem, stem-2, stem-3 … that is free in a folder."""
+    candidate, number = parent / stem, 1
+    while candidate.exists():
+        number += 1
+        candidate = parent / f"{stem}-{number}"
+    return candidate
+
+
+@contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder that becomes ``out`` when the block ends well, and vanishes when not."""
+    staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
+    try:
+        yield staging
+        staging.chmod(0o777 & ~_umask())
+        if out.exists():
+            out.rmdir()
+        os.replace(staging, out)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def mean_std(values: torch.Tensor) -> tuple[float, float]:
+    """Mean and sample standard deviation (0 for a single run)."""
+    spread = float(values.std()) if values.numel() > 1 else 0.0
+    return float(values.mean()), spread
+
+
+def summary(config: RunConfig, result: Fit, out: Path, device: str) -> dict[str, Any]:
+    """The result of a run as plain numbers; accuracies in percent."""
+    val_mean, val_std = mean_std(result.val_accuracy)
+    test_mean, test_std = mean_std(result.test_accuracy)
+    steps = torch.bincount(result.nodes.steps.flatten(), minlength=config.settings.max_steps + 1)
+    return {
+        "dataset": config.dataset,
+        "split": config.split,
+        "strategy": config.settings.strategy,
+        "backbone": config.settings.backbone,
+        "runs": config.runs,
+        "seed": config.settings.seed,
+        "epochs": int(result.history.epochs.sum()),
+        "val_mean": val_mean,
+        "val_std": val_std,
+        "test_mean": test_mean,
+        "test_std": test_std,
+        "paper": None if config.paper is None else config.paper.accuracy,
+        "seconds": round(result.seconds, 3),
+        "out": str(out),
+        "interrupted": result.history.interrupted,
+        "steps": (steps / steps.sum()).tolist(),
+        "device": device,
+        "threads": result.threads,
+        "versions": versions(),
+        "per_run": _per_run(result),
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the result was computed with."""
+    return {
+        "ppro": version("ppro"),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _per_run(result: Fit) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": r,
+            "seed": result.settings[r].seed,
+            "epochs": int(result.history.epochs[r]),
+            "best_epoch": int(result.history.best_epoch[r]) + 1,
+            "val_accuracy": float(result.val_accuracy[r]),
+            "test_accuracy": float(result.test_accuracy[r]),
+        }
+        for r in range(len(result.settings))
+    ]
+
+
+def write_run(
+    out: Path, config: RunConfig, graph: Graph, splits: Splits, result: Fit, facts: dict[str, Any]
+) -> None:
+    """Write a run folder."""
+    try:
+        with whole_folder(out) as folder:
+            write_toml(folder / "settings.toml", config)
+            write_metrics(folder / "metrics.jsonl", result.history)
+            (folder / "result.json").write_text(dump_json(facts, indent=2) + "\n", encoding="utf-8")
+            write_weights(folder / "weights.safetensors", result.model)
+            write_nodes(folder / "nodes.csv", graph, splits, result.nodes, result.best_run)
+    except OSError as error:
+        raise RunError(f"{out}: could not be written ({error.strerror or error})") from None
+
+
+def write_toml(path: Path, config: RunConfig) -> None:
+    """Write the settings, every one spelled out."""
+    path.write_text(tomli_w.dumps(config.model_dump(exclude_none=True)), encoding="utf-8")
+
+
+def write_metrics(path: Path, history: History) -> None:
+    """One JSON object per epoch and run."""
+    with path.open("w", encoding="utf-8") as file:
+        for epoch, by_metric in enumerate(history.metrics.tolist(), start=1):
+            for run, values in enumerate(zip(*by_metric, strict=True)):
+                if epoch <= history.epochs[run]:
+                    row = dict(zip(METRICS, values, strict=True))
+                    file.write(dump_json({"epoch": epoch, "run": run, **row}) + "\n")
+
+
+def write_weights(path: Path, model: torch.nn.Module) -> None:
+    """Write the weights of all runs; the first dimension of each tensor is the run."""
+    tensors = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}
+    save_file(tensors, str(path), metadata={"format": str(FORMAT)})
+    path.chmod(0o666 & ~_umask())
+
+
+NODE_COLUMNS = ("id", "label", "predicted", "step", "priority", "split")
+
+
+def write_nodes(path: Path, graph: Graph, splits: Splits, nodes: NodeTable, run: int) -> None:
+    """The table of nodes of one run, as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*NODE_COLUMNS, *(f"p_{name}" for name in graph.class_names)])
+        writer.writerows(node_rows(graph, splits, nodes, run))
+
+
+def node_rows(graph: Graph, splits: Splits, nodes: NodeTable, run: int) -> Iterator[list[Any]]:
+    """One row per node: see NODE_COLUMNS, then the probability of each class."""
+    names = graph.class_names
+    ids = graph.node_ids or range(graph.num_nodes)
+    membership = _membership(splits, run)
+    predicted = nodes.probabilities[run].argmax(-1).tolist()
+    columns = (ids, graph.labels.tolist(), predicted, nodes.steps[run].tolist())
+    rest = (nodes.priorities[run].tolist(), membership, nodes.probabilities[run].tolist())
+    for node, label, guess, step, priority, part, p in zip(*columns, *rest, strict=True):
+        label_name = "" if label == UNLABELLED else names[label]
+        probabilities = [f"{value:.6g}" for value in p]
+        yield [node, label_name, names[guess], step, f"{priority:.6g}", part, *probabilities]
+
+
+def _membership(splits: Splits, run: int) -> Sequence[str]:
+    parts = ("none", "train", "val", "test")
+    code = splits.train[run] * 1 + splits.val[run] * 2 + splits.test[run] * 3
+    return [parts[c] for c in code.tolist()]
+
+
+def read_config(run: Path) -> RunConfig:
+    """Read the settings of a run folder.
+
+    Raises:
+        RunError: there is none, it is damaged, or a newer version wrote it.
+    """
+    path = run / "settings.toml"
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(
+            f"{run}: not a run folder (no settings.toml); give one that ppro train wrote"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RunError(f"{path}: cannot be read: {error}") from None
+    if values.get("format") != FORMAT:
+        raise RunError(f"{path}: format {values.get('format')}, this version reads {FORMAT}")
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise RunError(f"{path}: {where}: {problem['msg'].lower()}") from None
+
+
+def read_weights(run: Path, model: torch.nn.Module) -> None:
+    """Load the weights of a run folder into a model of the same settings."""
+    path = run / "weights.safetensors"
+    try:
+        model.load_state_dict(load_file(str(path)))
+    except FileNotFoundError:
+        raise RunError(f"{run}: weights.safetensors is missing") from None
+    except (OSError, SafetensorError, RuntimeError) as error:
+        text = str(error).splitlines()[0]
+        raise RunError(f"{path}: damaged, or not of these settings: {text}") from None
+
+
+def dump_json(value: Any, indent: int | None = None) -> str:
+    """JSON without NaN, which other readers refuse: it becomes null."""
+    return json.dumps(_finite(value), indent=indent, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value

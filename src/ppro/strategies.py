@@ -1,0 +1,104 @@
+"""How a node gets its number of steps: learn to break (L2B), learn to update (L2U), or full depth.
+
+A selector watches the propagation of the chosen rows step by step and keeps, for every row, the
+best embedding so far (h̃), the step it came from (l) and the neighbourhood seen there (ĥ).
+Selection is hard, and the controllers see embeddings without their gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+Strategy = Literal["l2b", "l2u", "none"]
+
+Probability = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Pr(r = 1) from the embeddings h_k, the aggregates ĥ_k and the best embeddings h̃."""
+
+
+class Selector:
+    """Full depth: every row takes h_L. The base of the two learned strategies.
+
+    Shapes: embeddings ``[R, m, d]``; steps ``[R, m]``.
+    """
+
+    def __init__(self, h0: Tensor) -> None:
+        self.h_tilde = h0
+        self.aggregate = torch.zeros_like(h0)
+        self.steps = torch.zeros(h0.shape[:2], dtype=torch.int64, device=h0.device)
+
+    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+        """Take note of step k."""
+        if last:
+            self.h_tilde, self.aggregate = h, aggregate
+            self.steps = torch.full_like(self.steps, k)
+
+    def settled(self) -> bool:
+        """Whether no later step can change anything."""
+        return False
+
+    def _take(self, chosen: Tensor, k: int, h: Tensor, aggregate: Tensor) -> None:
+        self.h_tilde = torch.where(chosen.unsqueeze(-1), h, self.h_tilde)
+        self.aggregate = torch.where(chosen.unsqueeze(-1), aggregate, self.aggregate)
+        self.steps = torch.where(chosen, k, self.steps)
+
+
+class LearnToBreak(Selector):
+    """L2B: a node stops at the first step k in 1 .. L whose break probability exceeds ε, else at L.
+
+    The graph itself goes on propagating, since neighbours still need h_i^(k).
+    """
+
+    def __init__(self, h0: Tensor, probability: Probability, epsilon: Tensor) -> None:
+        super().__init__(h0)
+        self.probability = probability
+        self.epsilon = epsilon
+        self.open = torch.ones_like(self.steps, dtype=torch.bool)
+
+    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+        """Break the rows whose probability exceeds ε at step k."""
+        with torch.no_grad():
+            wants = self.probability(h.detach(), aggregate.detach(), self.h_tilde) > self.epsilon
+        chosen = self.open if last else self.open & wants
+        self._take(chosen, k, h, aggregate)
+        self.open = self.open & ~chosen
+
+    def settled(self) -> bool:
+        """Whether every row has stopped; on a GPU asking would stall it, so there it never says."""
+        return not self.open.is_cuda and not bool(self.open.any())
+
+
+class LearnToUpdate(Selector):
+    """L2U: h̃ starts at h_0 and moves to h_k whenever the update probability exceeds ε.
+
+    Args:
+        judge: the errors C of embeddings; given when the controllers learn, else None.
+    """
+
+    def __init__(
+        self,
+        h0: Tensor,
+        probability: Probability,
+        epsilon: Tensor,
+        judge: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
+        super().__init__(h0)
+        self.probability = probability
+        self.epsilon = epsilon
+        self.judge = judge
+        self.best_error = None if judge is None else judge(h0)
+        self.trace: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+        """Update the rows whose probability exceeds ε at step k."""
+        with torch.set_grad_enabled(self.judge is not None):
+            p = self.probability(h.detach(), aggregate.detach(), self.h_tilde.detach())
+        chosen = p.detach() > self.epsilon
+        if self.judge is not None and self.best_error is not None:
+            error = self.judge(h)
+            self.trace.append((p, error, self.best_error))
+            self.best_error = torch.where(chosen, error, self.best_error)
+        self._take(chosen, k, h, aggregate)

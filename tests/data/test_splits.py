@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from ppro.data.readers.raw import Masks
+from ppro.data.splits import Splits, fixed_splits, random_masks, random_splits
+from ppro.errors import DataError
+
+label_lists = st.lists(st.integers(-1, 5), min_size=1, max_size=120)
+seeds = st.integers(0, 2**32)
+
+
+def bools(text: str) -> Tensor:
+    return torch.tensor([[c == "1" for c in row] for row in text.split()])
+
+
+LABELS = torch.tensor([0, 1, 0, 1, -1])
+
+
+@settings(deadline=None)
+@given(label_lists, seeds)
+def test_random_parts_are_disjoint_and_cover_the_labelled_nodes(
+    labels: list[int], seed: int
+) -> None:
+    masks = random_masks(torch.tensor(labels), seed)
+    times = masks.train.astype(int) + masks.val + masks.test
+    np.testing.assert_array_equal(times[0], np.array(labels) != -1)
+
+
+@settings(deadline=None)
+@given(label_lists, seeds)
+def test_every_class_has_a_training_node(labels: list[int], seed: int) -> None:
+    train = random_masks(torch.tensor(labels), seed).train[0]
+    assert {labels[i] for i in np.flatnonzero(train)} == set(labels) - {-1}
+
+
+@settings(deadline=None)
+@given(label_lists, seeds)
+def test_random_parts_are_determined_by_the_seed(labels: list[int], seed: int) -> None:
+    one, two = (random_masks(torch.tensor(labels), seed) for _ in range(2))
+    np.testing.assert_array_equal(one.train, two.train)
+    np.testing.assert_array_equal(one.val, two.val)
+
+
+@pytest.mark.parametrize(
+    ("size", "parts"),
+    [(1, (1, 0, 0)), (2, (1, 0, 1)), (3, (2, 1, 0)), (5, (3, 1, 1)), (100, (60, 20, 20))],
+)
+def test_sizes_of_the_parts_of_a_class(size: int, parts: tuple[int, int, int]) -> None:
+    masks = random_masks(torch.zeros(size, dtype=torch.int64), 0)
+    assert (masks.train.sum(), masks.val.sum(), masks.test.sum()) == parts
+
+
+def test_each_class_is_split_by_itself() -> None:
+    labels = torch.arange(100) % 2
+    train = random_masks(labels, 3).train[0]
+    assert Counter(labels[torch.from_numpy(train)].tolist()) == {0: 30, 1: 30}
+
+
+def test_run_r_of_a_seed_is_run_0_of_the_seed_r_later() -> None:
+    labels = torch.arange(50) % 3
+    many = random_splits(labels, "random", 4, 10)
+    last = random_splits(labels, "random", 1, 13)
+    assert many.runs == 4
+    assert torch.equal(many.train[3], last.train[0])
+    assert not torch.equal(many.train[0], many.train[1])
+
+
+def test_fixed_masks_are_taken_in_turn() -> None:
+    rows = np.eye(5, dtype=bool)
+    masks = Masks(rows[:2], rows[2:4], np.zeros((2, 5), dtype=bool))
+    splits = fixed_splits(masks, LABELS.clamp(min=0), "fixed", 5)
+    assert splits.train.int().argmax(1).tolist() == [0, 1, 0, 1, 0]
+
+
+def test_masks_of_one_run_may_be_flat() -> None:
+    train, val, test = bools("10000 01000 00100")
+    splits = Splits.from_masks(train, val, test, labels=LABELS)
+    assert splits.train.shape == (1, 5)
+    assert splits.name == "custom"
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "test", "message"),
+    [
+        ("11000", "01000", "00100", "node 1 of run 0 is in more than one"),
+        ("10000", "01000", "01000", "node 1 of run 0 is in more than one"),
+        ("00000", "01000", "00100", "run 0 has no train node"),
+        ("10000 10000", "01000 00000", "00100 00100", "run 1 has no val node"),
+        ("1000", "0100", "0010", "train has 4 entries for 5 nodes"),
+        ("10000", "01001", "00100", "val holds node 4, which has no label"),
+        ("10000 10000", "01000", "00100", "give each the same runs"),
+    ],
+)
+def test_wrong_masks_are_refused(train: str, val: str, test: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Splits.from_masks(bools(train), bools(val), bools(test), labels=LABELS)
+
+
+def test_masks_must_be_bool() -> None:
+    numbers = torch.ones(5, dtype=torch.int64)
+    with pytest.raises(DataError, match="must be a bool mask"):
+        Splits.from_masks(numbers, numbers, numbers, labels=LABELS)
+
+
+def test_a_graph_too_small_to_validate_is_an_error() -> None:
+    with pytest.raises(DataError, match="has no val node"):
+        random_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
