@@ -23,7 +23,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 PER_RUN = frozenset(
     {
-        *("seed", "lr", "lr_controller", "weight_decay", "dropout"),
+        *("seed", "lr", "lr_controller", "weight_decay", "dropout", "edge_dropout"),
         *("epsilon", "lambda1", "lambda2", "propagation_bias"),
     }
 )
@@ -33,7 +33,7 @@ PER_RUN = frozenset(
 class Settings(BaseModel):
     """Everything that decides the outcome of a run, apart from the graph and its split."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     strategy: Strategy = Field(
         default="l2b", description="how nodes choose their step: l2b, l2u or none"
@@ -57,6 +57,7 @@ class Settings(BaseModel):
         default=10, ge=1, description="L, the largest number of propagation steps"
     )
     dropout: Share = Field(default=0.5, description="dropout of features and hidden layer")
+    edge_dropout: Share = Field(default=0.0, description="dropout of the adjacency's entries")
 
     epsilon: float = Field(
         default=0.5, ge=0, le=1, description="threshold ε of the propagation controller"
@@ -102,8 +103,15 @@ class Settings(BaseModel):
         return self
 
     def replace(self, **changes: Any) -> Settings:
-        """The same settings with some changed, checked again."""
-        return parse_settings({**self.model_dump(), **changes}, "settings")
+        """The same settings with some changed, checked again.
+
+        With another strategy the initial bias of the propagation head becomes that strategy's
+        default, unless it is given too: a chance to break is not one to update.
+        """
+        values = self.model_dump()
+        if changes.get("strategy", self.strategy) != self.strategy:
+            values["propagation_bias"] = None
+        return parse_settings({**values, **changes}, "settings")
 
     def program(self) -> dict[str, Any]:
         """The settings that all runs of a batch must share."""
@@ -132,29 +140,38 @@ class Recipe(BaseModel):
     note: str = ""
 
 
-def nearest(key: str, valid: Sequence[str]) -> str:
-    """A phrase that names the valid key nearest to a wrong one."""
+def nearest(key: str, valid: Sequence[str], otherwise: str = "") -> str:
+    """A phrase that names the valid key nearest to a wrong one.
+
+    Args:
+        otherwise: what to say where none is near; by default the phrase lists all.
+    """
     found = difflib.get_close_matches(key, valid, n=1, cutoff=0.4)
-    return f"did you mean '{found[0]}'?" if found else f"valid: {', '.join(sorted(valid))}"
+    if found:
+        return f"did you mean '{found[0]}'?"
+    return otherwise or f"valid: {', '.join(sorted(valid))}"
 
 
-def _explain(error: ValidationError, where: str, valid: Mapping[str, Sequence[str]]) -> str:
-    """The first problem of a pydantic error, in one line with a remedy."""
+def explain(error: ValidationError, where: str, model: type[BaseModel]) -> str:
+    """The first problem of a pydantic error, in one line with a remedy.
+
+    Args:
+        where: the file or option that the values came from.
+        model: what they were to become.
+    """
     problem = error.errors()[0]
     path = [str(part) for part in problem["loc"]]
     key = ".".join(path) or "settings"
     if problem["type"] == "extra_forbidden":
-        group = valid.get(".".join(path[:-1]), ())
-        return f"{where}: unknown key '{key}'; {nearest(path[-1], group)}"
-    got = "" if problem["type"] == "missing" else f" (got {problem['input']!r})"
-    return f"{where}: {key}: {problem['msg'].lower()}{got}"
+        group = _GROUPS.get(path[0], model) if path[1:] else model
+        return f"{where}: unknown key '{key}'; {nearest(path[-1], tuple(group.model_fields))}"
+    if problem["type"] == "missing":
+        return f"{where}: the key '{key}' is missing; add it"
+    message = problem["msg"]
+    return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {problem['input']!r})"
 
 
-_KEYS = {
-    "": tuple(Recipe.model_fields),
-    "settings": tuple(Settings.model_fields),
-    "paper": tuple(PaperResult.model_fields),
-}
+_GROUPS: dict[str, type[BaseModel]] = {"settings": Settings, "paper": PaperResult}
 
 
 def parse_settings(values: Mapping[str, Any], where: str) -> Settings:
@@ -166,7 +183,7 @@ def parse_settings(values: Mapping[str, Any], where: str) -> Settings:
     try:
         return Settings.model_validate(dict(values))
     except ValidationError as error:
-        raise SettingsError(_explain(error, where, {"": _KEYS["settings"]})) from None
+        raise SettingsError(explain(error, where, Settings)) from None
 
 
 def parse_recipe(text: str, where: str) -> Recipe:
@@ -180,15 +197,18 @@ def parse_recipe(text: str, where: str) -> Recipe:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{where}: not valid TOML: {error}") from None
     except ValidationError as error:
-        raise SettingsError(_explain(error, where, _KEYS)) from None
+        raise SettingsError(explain(error, where, Recipe)) from None
 
 
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe file."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read as a recipe: {error}") from None
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+        raise SettingsError(f"{path}: {reason}; --recipe takes a TOML file or a name") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: not a text file; a recipe is TOML in UTF-8") from None
     return parse_recipe(text, str(path))
 
 
@@ -206,7 +226,8 @@ def assignments(pairs: Sequence[str]) -> dict[str, Any]:
             raise SettingsError(f"--set {pair}: expected key=value, for example --set dropout=0.8")
         key = key.strip()
         if key not in Settings.model_fields:
-            raise SettingsError(f"--set: unknown key '{key}'; {nearest(key, _KEYS['settings'])}")
+            valid = tuple(Settings.model_fields)
+            raise SettingsError(f"--set {pair}: unknown key '{key}'; {nearest(key, valid)}")
         changes[key] = _value(value.strip())
     return changes
 

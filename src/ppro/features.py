@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ppro.noise import Noise, element_ids, keep_scale, matrix_ids
-from ppro.propagation import block_diagonal, row_indices, transpose, with_values
+from ppro.sparse import compact, multiply, row_indices, transpose, with_values
 
 FeatureNorm = Literal["row", "none"]
 
@@ -59,37 +59,21 @@ class _SparseDropped:
 
     def __init__(self, matrix: Tensor, ids: Tensor) -> None:
         self.matrix, self.ids = matrix, ids
-        self._stacked: Tensor | None = None
 
     @classmethod
     def pair(cls, matrix: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
         """X and its transpose; an element has the same id in both."""
+        matrix = compact(matrix)
         ids = element_ids(row_indices(matrix), matrix.col_indices())
         adjoint, order = transpose(matrix)
         return cls(matrix, ids), cls(adjoint, ids[order])
 
     def product(self, right: Tensor, noise: Noise | None) -> Tensor:
         """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
-        runs, columns, width = right.shape
-        if noise is None:
-            flat = right.transpose(0, 1).reshape(columns, runs * width)
-            return (self.matrix @ flat).view(-1, runs, width).transpose(0, 1)
-        if right.is_cuda:
-            return self._at_once(right, noise)
-        out = right.new_empty(runs, self.matrix.shape[0], width)
-        for run, key in enumerate(noise.keys(FEATURE_SITE)):
-            values = self.matrix.values() * keep_scale(self.ids, key, noise.rates[run])
-            torch.mm(with_values(self.matrix, values), right[run], out=out[run])
-        return out
-
-    def _at_once(self, right: Tensor, noise: Noise) -> Tensor:
-        """All runs in one product with a block-diagonal matrix: one launch instead of R."""
-        runs, _, width = right.shape
-        if self._stacked is None or self._stacked.shape[0] != runs * self.matrix.shape[0]:
-            self._stacked = block_diagonal(self.matrix, runs)
-        values = self.matrix.values() * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE)
-        stacked = with_values(self._stacked, values.view(-1))
-        return (stacked @ right.reshape(-1, width)).view(runs, -1, width)
+        values = None
+        if noise is not None:
+            values = self.matrix.values() * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE)
+        return multiply(self.matrix, right.contiguous(), values=values)
 
 
 class _DenseDropped:
@@ -108,6 +92,8 @@ class _DenseDropped:
         """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
         if noise is None:
             return torch.matmul(self.matrix, right)
+        if right.is_cuda:
+            return torch.bmm(self.matrix * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE), right)
         out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
         for run, key in enumerate(noise.keys(FEATURE_SITE)):
             torch.mm(
@@ -124,4 +110,4 @@ class _FeatureLinear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.features.adjoint.product(grads[0].contiguous(), ctx.noise), None, None
+        return ctx.features.adjoint.product(grads[0], ctx.noise), None, None

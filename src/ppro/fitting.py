@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -14,8 +15,10 @@ from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.graph import Graph
 from ppro.model import Inputs, PPro
-from ppro.threads import thread_count, use_threads
-from ppro.training import History, OnEpoch, Trainer
+from ppro.stopping import History
+from ppro.threads import share_out, use_threads, worth_cores
+from ppro.training import OnEpoch, Trainer
+from ppro.workers import train_side_by_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +79,14 @@ def fit(
     Test labels are read once, after training, in the state that validation chose.
 
     Args:
-        threads: CPU threads; chosen from the work when None.
+        threads: CPU cores to use; chosen from the work when None.
     """
     device = device or torch.device("cpu")
-    threads = use_threads(threads or thread_count(graph, settings[0], len(settings)))
+    cores = threads or worth_cores(graph, settings[0], len(settings))
+    use_threads(cores)
     inputs = prepare_inputs(graph, settings[0], device)
-    model = build_model(graph.num_features, graph.num_classes, settings, device)
-    train = rows_from_masks(splits.train, graph.labels, device)
-    val = rows_from_masks(splits.val, graph.labels, device)
     start = time.perf_counter()
-    history = Trainer(model, inputs, train, val, settings).run(on_epoch)
+    model, history = _train(graph, inputs, splits, settings, device, cores, on_epoch)
     seconds = time.perf_counter() - start
     nodes = describe_nodes(model, inputs, graph, len(settings))
     return Fit(
@@ -96,5 +97,45 @@ def fit(
         accuracy(nodes, graph.labels, splits.val),
         accuracy(nodes, graph.labels, splits.test),
         seconds,
-        threads,
+        cores,
     )
+
+
+def _train(
+    graph: Graph,
+    inputs: Inputs,
+    splits: Splits,
+    settings: Sequence[Settings],
+    device: torch.device,
+    cores: int,
+    on_epoch: OnEpoch | None,
+) -> tuple[PPro, History]:
+    """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
+    workers, threads = share_out(cores, len(settings)) if device.type == "cpu" else (1, 1)
+    model = build_model(graph.num_features, graph.num_classes, settings, device)
+
+    def trainer(part: slice, of: PPro) -> Trainer:
+        train, val = (
+            rows_from_masks(masks[part], graph.labels, device)
+            for masks in (splits.train, splits.val)
+        )
+        return Trainer(of, inputs, train, val, settings[part])
+
+    if workers == 1:
+        return model, trainer(slice(None), model).run(on_epoch)
+    bounds = [len(settings) * w // workers for w in range(workers + 1)]
+    trainers = []
+    for begin, end in pairwise(bounds):
+        part = slice(begin, end)
+        of = build_model(graph.num_features, graph.num_classes, settings[part], device)
+        trainers.append(trainer(part, of))
+    history = train_side_by_side(trainers, threads, on_epoch)
+    _gather(model, [t.model for t in trainers])
+    return model, history
+
+
+def _gather(model: PPro, parts: Sequence[PPro]) -> None:
+    """Put the runs of several models into one."""
+    states = [dict(part.named_parameters()) for part in parts]
+    for name, parameter in model.named_parameters():
+        parameter.data = torch.cat([state[name].detach() for state in states])

@@ -14,7 +14,7 @@ from ppro.controllers import Controllers
 from ppro.features import Features
 from ppro.noise import Noise
 from ppro.priority import heterophily_degree, standardised
-from ppro.propagation import Adjacency, mix_into, selected_recursion
+from ppro.propagation import Adjacency, selected_recursion
 from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
 
 
@@ -45,11 +45,10 @@ class Rows:
     labels: Tensor
     valid: Tensor
 
-    @property
-    def flat(self) -> Tensor:
-        """Position of each row in embeddings ``[n * R, d]``. Shape ``[R, m]``."""
-        runs = self.nodes.shape[0]
-        return self.nodes * runs + torch.arange(runs, device=self.nodes.device).unsqueeze(1)
+    def flat(self, num_nodes: int) -> Tensor:
+        """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
+        runs = torch.arange(self.nodes.shape[0], device=self.nodes.device)
+        return self.nodes + num_nodes * runs.unsqueeze(1)
 
     def select(self, runs: Tensor) -> Rows:
         """The rows of some of the runs."""
@@ -187,7 +186,10 @@ class _Pass:
 
     def __init__(self, model: PPro, inputs: Inputs, rows: Rows, noise: Noise | None) -> None:
         self.model, self.inputs, self.rows, self.noise = model, inputs, rows, noise
-        self.flat = rows.flat
+        self.flat = rows.flat(inputs.influence.shape[0])
+        self.adjacency = inputs.adjacency
+        if noise is not None and noise.edge_rates is not None:
+            self.adjacency = inputs.adjacency.dropped(noise)
         self.h0 = model.backbone.embed(inputs.features, noise)
         self.h0_rows = self._pick(self.h0)
         self.z: Tensor | None = None
@@ -195,7 +197,7 @@ class _Pass:
 
     def run(self, selector: Selector) -> Tensor:
         """Let the selector watch every step; returns h̃ of the rows with its gradient."""
-        alpha, last = self.model.backbone.alpha, self.model.max_steps
+        alpha, last, k = self.model.backbone.alpha, self.model.max_steps, 0
         for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
             selector.observe(k, h, aggregate, last=k == last)
             if selector.settled():
@@ -203,16 +205,14 @@ class _Pass:
         if alpha is None or not self.h0.requires_grad:
             return selector.h_tilde
         return selected_recursion(
-            self.h0, selector.h_tilde, selector.steps, self.flat, self.inputs.adjacency, alpha
+            self.h0, selector.h_tilde, selector.steps, self.flat, self.adjacency, alpha, k
         )
 
     def _general(self) -> Iterator[tuple[int, Tensor, Tensor]]:
         """Any backbone, recorded by autograd: yields k, ĥ^(k) and h^(k) of the rows."""
         h = self.h0
         for k in range(1, self.model.max_steps + 1):
-            aggregate, h = self.model.backbone.step(
-                k, h, self.h0, self.inputs.adjacency, self.noise
-            )
+            aggregate, h = self.model.backbone.step(k, h, self.h0, self.adjacency, self.noise)
             if k == 1:
                 self._set_priority(heterophily_degree(self.h0, aggregate))
             yield k, self._pick(aggregate), self._pick(h)
@@ -223,7 +223,7 @@ class _Pass:
         h0_share = alpha * self.h0_rows.detach()
         buffers = torch.empty_like(h0), torch.empty_like(h0)
         for k in range(1, self.model.max_steps + 1):
-            h = mix_into(buffers[k % 2], self.inputs.adjacency.matrix, h, h0, alpha)
+            h = self.adjacency.mix_into(buffers[k % 2], h, h0, alpha)
             if k == 1:
                 # ‖h_0 - h_1‖ = (1-α) ‖h_0 - ĥ_1‖, and standardising removes the factor.
                 self._set_priority(heterophily_degree(h0, h))

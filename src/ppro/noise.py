@@ -53,11 +53,13 @@ class Noise:
         seeds: seed of each run, hashed. Shape ``[R]``, int32.
         rates: dropout rate of each run. Shape ``[R]``.
         moment: number of this forward pass since the start of training. Shape ``[]``, int32.
+        edge_rates: dropout rate of the edges in each run, or None to keep all. Shape ``[R]``.
     """
 
     seeds: Tensor
     rates: Tensor
     moment: Tensor
+    edge_rates: Tensor | None = None
 
     @staticmethod
     def hashed_seeds(seeds: Tensor) -> Tensor:
@@ -68,15 +70,17 @@ class Noise:
         """One key for each run at a site (a place in the model that drops). Shape ``[R]``."""
         return mix(mix(self.seeds + self.moment * _int32(_EPOCH)) + _int32(_SITE * (site + 1)))
 
-    def scale(self, ids: Tensor, site: int) -> Tensor:
+    def scale(self, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
         """What to multiply elements with: 0 where dropped, 1 / (1 - rate) where kept.
 
         Args:
             ids: element ids, shape ``[R, ...]`` or ``[1, ...]``.
             site: the place in the model.
+            rates: other rates than the usual ones. Shape ``[R]``.
         """
         shape = (-1,) + (1,) * (ids.dim() - 1)
-        return keep_scale(ids, self.keys(site).view(shape), self.rates.view(shape))
+        rates = self.rates if rates is None else rates
+        return keep_scale(ids, self.keys(site).view(shape), rates.view(shape))
 
 
 def keep_scale(ids: Tensor, key: Tensor, rate: Tensor) -> Tensor:

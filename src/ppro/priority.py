@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ppro.propagation import csr
+from ppro.sparse import csr
 
 
 def degree_centrality(edge_index: Tensor, num_nodes: int) -> Tensor:
@@ -33,19 +33,19 @@ def eigenvector_centrality(
 
 
 def heterophily_degree(h0: Tensor, aggregate: Tensor) -> Tensor:
-    """he_i = ‖h_i^(0) - ĥ_i^(1)‖ (Eq. 5). Shapes: ``[n, ..., d]`` twice to ``[n, ...]``."""
+    """he_i = ‖h_i^(0) - ĥ_i^(1)‖ (Eq. 5). Shapes: ``[..., n, d]`` twice to ``[..., n]``."""
     distance: Tensor = torch.linalg.vector_norm(h0 - aggregate, dim=-1)
     return distance
 
 
 def standardised(measure: Tensor) -> Tensor:
-    """Zero mean and unit variance over the nodes (dim 0); a constant measure becomes zero.
+    """Zero mean and unit variance over the nodes, ``[..., n]``; a constant measure becomes zero.
 
     Raw degrees and norms differ by orders of magnitude and would saturate the controllers.
     """
-    centred = measure - measure.mean(0, keepdim=True)
-    deviation = centred.square().mean(0, keepdim=True).sqrt()
-    flat = deviation <= 1e-7 * measure.abs().amax(0, keepdim=True)
+    centred = measure - measure.mean(-1, keepdim=True)
+    deviation = centred.square().mean(-1, keepdim=True).sqrt()
+    flat = deviation <= 1e-7 * measure.abs().amax(-1, keepdim=True)
     return torch.where(flat, 0.0, centred / torch.where(flat, 1.0, deviation))
 
 

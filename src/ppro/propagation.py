@@ -1,82 +1,40 @@
-"""The normalised adjacency and its sparse product: the one place that knows sparse formats."""
+"""The normalised adjacency, its products, and the linear recursion with selection inside."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from ppro.noise import Noise, element_ids
+from ppro.sparse import compact, csr, multiply, row_indices, transpose
+
 Normalisation = Literal["symmetric", "row"]
 
-warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+EDGE_SITE = 2
 
 
-def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A CSR tensor from entries sorted by row, with 32-bit indices where they suffice."""
-    counts = torch.bincount(rows, minlength=shape[0])
-    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    small = max(values.shape[0], *shape) < 2**31
-    index = torch.int32 if small else torch.int64
-    return torch.sparse_csr_tensor(
-        starts.to(index), columns.to(index), values, shape, check_invariants=False
-    )
-
-
-def with_values(matrix: Tensor, values: Tensor) -> Tensor:
-    """The CSR matrix with the same pattern and other values."""
-    return torch.sparse_csr_tensor(
-        matrix.crow_indices(),
-        matrix.col_indices(),
-        values,
-        matrix.shape,
-        check_invariants=False,
-    )
-
-
-def row_indices(matrix: Tensor) -> Tensor:
-    """The row of each stored entry of a CSR matrix."""
-    lengths = matrix.crow_indices().diff()
-    return torch.repeat_interleave(torch.arange(matrix.shape[0], device=matrix.device), lengths)
-
-
-def transpose(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """The transpose of a CSR matrix, and the position of each of its entries in the original."""
-    rows, columns = row_indices(matrix), matrix.col_indices().long()
-    order = torch.argsort(columns, stable=True)
-    shape = (matrix.shape[1], matrix.shape[0])
-    return csr(columns[order], rows[order], matrix.values()[order], shape), order
-
-
-def block_diagonal(matrix: Tensor, blocks: int) -> Tensor:
-    """The pattern of a CSR matrix repeated along the diagonal; its values are all zero."""
-    nnz, (rows, columns) = matrix.values().shape[0], matrix.shape
-    index = torch.int32 if blocks * max(nnz, rows, columns) < 2**31 else torch.int64
-    block = torch.arange(blocks, dtype=index, device=matrix.device).unsqueeze(1)
-    starts = matrix.crow_indices()[:-1].to(index) + block * nnz
-    ends = torch.tensor([blocks * nnz], dtype=index, device=matrix.device)
-    return torch.sparse_csr_tensor(
-        torch.cat([starts.view(-1), ends]),
-        (matrix.col_indices().to(index) + block * columns).view(-1),
-        torch.zeros(blocks * nnz, dtype=matrix.dtype, device=matrix.device),
-        (blocks * rows, blocks * columns),
-        check_invariants=False,
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class Adjacency:
     """A normalised adjacency matrix Â, built once, and its products with node embeddings.
 
     Args:
         matrix: Â as a CSR tensor. Shape ``[n, n]``.
         adjoint: its transpose; the same tensor where Â is symmetric.
+        values: entries of Â in each run where runs differ (edge dropout). Shape ``[R, nnz]``.
+        adjoint_values: likewise of the transpose.
     """
 
-    matrix: Tensor
-    adjoint: Tensor
+    def __init__(
+        self,
+        matrix: Tensor,
+        adjoint: Tensor,
+        values: Tensor | None = None,
+        adjoint_values: Tensor | None = None,
+    ) -> None:
+        self.matrix, self.adjoint = matrix, adjoint
+        self.values, self.adjoint_values = values, adjoint_values
 
     @classmethod
     def build(
@@ -110,39 +68,68 @@ class Adjacency:
         values = values * scale[rows]
         if normalisation == "symmetric":
             values = values * scale[columns]
-        matrix = csr(rows, columns, values.to(dtype), (num_nodes, num_nodes))
+        matrix = compact(csr(rows, columns, values.to(dtype), (num_nodes, num_nodes)))
         if normalisation == "symmetric":
             return cls(matrix, matrix)
         return cls(matrix, transpose(matrix)[0])
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether Â is its own transpose."""
+        return self.adjoint is self.matrix
+
     def to(self, device: torch.device) -> Adjacency:
         """The same adjacency on another device."""
         matrix = self.matrix.to(device)
-        return Adjacency(matrix, matrix if self.adjoint is self.matrix else self.adjoint.to(device))
+        return Adjacency(matrix, matrix if self.symmetric else self.adjoint.to(device))
+
+    def dropped(self, noise: Noise) -> Adjacency:
+        """The adjacency of a pass with edge dropout: in each run other entries are zero.
+
+        Both directions of an edge share their fate, so a symmetric Â stays symmetric.
+        """
+        values = self.matrix.values() * noise.scale(self.edge_ids, EDGE_SITE, noise.edge_rates)
+        adjoint_values = values
+        if not self.symmetric:
+            scale = noise.scale(self.adjoint_edge_ids, EDGE_SITE, noise.edge_rates)
+            adjoint_values = self.adjoint.values() * scale
+        return Adjacency(self.matrix, self.adjoint, values, adjoint_values)
+
+    @cached_property
+    def edge_ids(self) -> Tensor:
+        """Dropout ids of the entries, the same for both directions of an edge. ``[1, nnz]``."""
+        return _edge_ids(self.matrix)
+
+    @cached_property
+    def adjoint_edge_ids(self) -> Tensor:
+        """Likewise in the order of the transpose."""
+        return _edge_ids(self.adjoint)
 
     def matmul(self, h: Tensor) -> Tensor:
-        """Â h for embeddings of all runs at once, differentiable. Shape ``[n, ...]``."""
+        """Â h, differentiable. Shape ``[R, n, d]``."""
         product: Tensor = _Product.apply(h, self)  # type: ignore[no-untyped-call]
         return product
 
+    def product(self, h: Tensor) -> Tensor:
+        """Â h without autograd."""
+        return multiply(self.matrix, h, values=self.values)
 
-def spmm(matrix: Tensor, h: Tensor) -> Tensor:
-    """Sparse matrix times embeddings ``[n, ...]``: one product over all trailing columns."""
-    return (matrix @ h.reshape(h.shape[0], -1)).view(matrix.shape[0], *h.shape[1:])
+    def mix_into(self, out: Tensor, h: Tensor, other: Tensor, share: float) -> Tensor:
+        """out = (1 - share) Â h + share * other."""
+        alpha = 1 - share
+        return multiply(
+            self.matrix, h, values=self.values, alpha=alpha, other=other, beta=share, out=out
+        )
+
+    def adjoint_product(self, g: Tensor, factor: float = 1.0, out: Tensor | None = None) -> Tensor:
+        """factor * Âᵀ g without autograd."""
+        return multiply(self.adjoint, g, values=self.adjoint_values, alpha=factor, out=out)
 
 
-def product_into(out: Tensor, matrix: Tensor, h: Tensor, factor: float) -> Tensor:
-    """out = factor * matrix @ h, without a temporary."""
-    flat_h, flat_out = h.view(h.shape[0], -1), out.view(out.shape[0], -1)
-    torch.addmm(flat_out, matrix, flat_h, beta=0, alpha=factor, out=flat_out)
-    return out
-
-
-def mix_into(out: Tensor, matrix: Tensor, h: Tensor, other: Tensor, share: float) -> Tensor:
-    """out = (1 - share) * matrix @ h + share * other, without a temporary."""
-    flat = [t.view(t.shape[0], -1) for t in (other, h, out)]
-    torch.addmm(flat[0], matrix, flat[1], beta=share, alpha=1 - share, out=flat[2])
-    return out
+def _edge_ids(matrix: Tensor) -> Tensor:
+    rows, columns = row_indices(matrix), matrix.col_indices().long()
+    ids = element_ids(torch.minimum(rows, columns), torch.maximum(rows, columns))
+    return ids.unsqueeze(0)
 
 
 class _Product(torch.autograd.Function):
@@ -151,11 +138,11 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor, adjacency: Adjacency) -> Tensor:
         ctx.adjacency = adjacency
-        return spmm(adjacency.matrix, h)
+        return adjacency.product(h.contiguous())
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return spmm(ctx.adjacency.adjoint, grads[0]), None
+        return ctx.adjacency.adjoint_product(grads[0].contiguous()), None
 
 
 class _SelectedRecursion(torch.autograd.Function):
@@ -170,9 +157,10 @@ class _SelectedRecursion(torch.autograd.Function):
         flat_rows: Tensor,
         adjacency: Adjacency,
         alpha: float,
+        depth: int,
     ) -> Tensor:
         ctx.save_for_backward(steps, flat_rows)
-        ctx.adjacency, ctx.alpha, ctx.shape = adjacency, alpha, h0.shape
+        ctx.adjacency, ctx.alpha, ctx.depth, ctx.shape = adjacency, alpha, depth, h0.shape
         return selected.clone()
 
     @staticmethod
@@ -184,12 +172,12 @@ class _SelectedRecursion(torch.autograd.Function):
         at_step = steps.reshape(-1, 1)
         g, spare = gradient.new_zeros(ctx.shape), gradient.new_empty(ctx.shape)
         g0 = gradient.new_zeros(ctx.shape)
-        for k in range(int(steps.max()) if steps.numel() else 0, 0, -1):
+        for k in range(ctx.depth, 0, -1):
             g.view(-1, width).index_add_(0, rows, per_row * (at_step == k))
             g0.add_(g, alpha=ctx.alpha)
-            g, spare = product_into(spare, ctx.adjacency.adjoint, g, 1 - ctx.alpha), g
+            g, spare = ctx.adjacency.adjoint_product(g, 1 - ctx.alpha, out=spare), g
         g0.add_(g).view(-1, width).index_add_(0, rows, per_row * (at_step == 0))
-        return g0, None, None, None, None, None
+        return g0, None, None, None, None, None, None
 
 
 def selected_recursion(
@@ -199,6 +187,7 @@ def selected_recursion(
     flat_rows: Tensor,
     adjacency: Adjacency,
     alpha: float,
+    depth: int,
 ) -> Tensor:
     """Give rows read off the linear recursion their gradient with respect to h0.
 
@@ -206,11 +195,12 @@ def selected_recursion(
     own step l_i. Nothing but the steps is stored, so memory does not grow with the depth.
 
     Args:
-        h0: initial embeddings of all nodes and runs. Shape ``[n, R, d]``.
+        h0: initial embeddings of all nodes and runs. Shape ``[R, n, d]``.
         selected: h_{l_i} of the chosen rows, computed without autograd. Shape ``[R, m, d]``.
         steps: l_i in 0 .. L. Shape ``[R, m]``.
-        flat_rows: position of each row in ``h0.view(n * R, d)``. Shape ``[R, m]``.
+        flat_rows: position of each row in ``h0.view(R * n, d)``. Shape ``[R, m]``.
+        depth: the largest step that any row may have taken.
     """
-    arguments = (h0, selected, steps, flat_rows, adjacency, alpha)
+    arguments = (h0, selected, steps, flat_rows, adjacency, alpha, depth)
     out: Tensor = _SelectedRecursion.apply(*arguments)  # type: ignore[no-untyped-call]
     return out

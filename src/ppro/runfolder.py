@@ -15,25 +15,26 @@ import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from ppro.config import PaperResult, Settings
+from ppro.config import PaperResult, Settings, explain
 from ppro.data.splits import Splits
 from ppro.errors import RunError
 from ppro.fitting import Fit, NodeTable
 from ppro.graph import UNLABELLED, Graph
-from ppro.training import METRICS, History
+from ppro.stopping import METRICS, History
 
 FORMAT = 1
+MARKER = "settings.toml"
 
 
 class RunConfig(BaseModel):
@@ -44,7 +45,7 @@ class RunConfig(BaseModel):
     format: int = FORMAT
     dataset: str
     split: str
-    runs: int
+    runs: int = Field(ge=1)
     settings: Settings
     paper: PaperResult | None = None
 
@@ -55,24 +56,32 @@ def run_settings(config: RunConfig) -> list[Settings]:
 
 
 def check_writable(out: Path) -> None:
-    """Fail before training when the result could not be written.
+    """Fail before training when the result could not be written; leaves nothing behind.
 
     Raises:
-        RunError: the folder is taken, or its parent cannot be written to.
+        RunError: the folder is taken, or cannot be written to.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if is_taken(out):
         raise RunError(f"{out}: already exists; choose another --out or remove it")
+    place = out.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryDirectory(dir=out.parent, prefix=".ppro-").cleanup()
+        tempfile.TemporaryDirectory(dir=place, prefix=".ppro-").cleanup()
     except OSError as error:
-        raise RunError(f"{out.parent}: cannot be written to ({error.strerror})") from None
+        reason = f"cannot write to {place} ({error.strerror})"
+        raise RunError(f"{out}: {reason}; choose another --out") from None
+
+
+def is_taken(out: Path) -> bool:
+    """Whether something stands where a run folder is to be; an empty folder does not count."""
+    return os.path.lexists(out) and (not out.is_dir() or any(out.iterdir()))
 
 
 def free_name(parent: Path, stem: str) -> Path:
     """The first of stem, stem-2, stem-3 … that is free in a folder."""
     candidate, number = parent / stem, 1
-    while candidate.exists():
+    while os.path.lexists(candidate):
         number += 1
         candidate = parent / f"{stem}-{number}"
     return candidate
@@ -80,16 +89,59 @@ def free_name(parent: Path, stem: str) -> Path:
 
 @contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder that becomes ``out`` when the block ends well, and vanishes when not."""
-    staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
+    """A temporary folder that becomes ``out`` when the block ends well, and vanishes when not.
+
+    A folder that exists may be a mount point, which cannot be replaced: it is filled instead,
+    and ``settings.toml``, by which a run folder is known, comes last.
+    """
+    out = out.absolute()
+    exists = out.is_dir()
+    home = out if exists else out.parent
+    made = _make_folders(home)
+    staging = Path(tempfile.mkdtemp(dir=home, prefix=f".{out.name}-"))
     try:
         yield staging
-        staging.chmod(0o777 & ~_umask())
-        if out.exists():
-            out.rmdir()
-        os.replace(staging, out)
-    finally:
+        if exists:
+            for file in sorted(staging.iterdir(), key=lambda file: file.name == MARKER):
+                os.replace(file, out / file.name)
+        else:
+            staging.chmod(0o777 & ~_umask())
+            os.replace(staging, out)
+    except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
+        _remove_empty(made)
+        raise
+    shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary file that becomes ``path`` when the block ends well, and vanishes when not."""
+    path = path.absolute()
+    made = _make_folders(path.parent)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        _remove_empty(made)
+        raise
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and what is missing above it; returns those made, the deepest first."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _umask() -> int:
@@ -104,8 +156,14 @@ def mean_std(values: torch.Tensor) -> tuple[float, float]:
     return float(values.mean()), spread
 
 
-def summary(config: RunConfig, result: Fit, out: Path, device: str) -> dict[str, Any]:
-    """The result of a run as plain numbers; accuracies in percent."""
+def summary(
+    config: RunConfig, result: Fit, out: Path, device: str, notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The result of a run as plain numbers; accuracies in percent.
+
+    Args:
+        notes: what a reader of the result should know of the data or the recipe.
+    """
     val_mean, val_std = mean_std(result.val_accuracy)
     test_mean, test_std = mean_std(result.test_accuracy)
     steps = torch.bincount(result.nodes.steps.flatten(), minlength=config.settings.max_steps + 1)
@@ -125,6 +183,7 @@ def summary(config: RunConfig, result: Fit, out: Path, device: str) -> dict[str,
         "seconds": round(result.seconds, 3),
         "out": str(out),
         "interrupted": result.history.interrupted,
+        "notes": list(notes),
         "steps": (steps / steps.sum()).tolist(),
         "device": device,
         "threads": result.threads,
@@ -162,13 +221,14 @@ def write_run(
     """Write a run folder."""
     try:
         with whole_folder(out) as folder:
-            write_toml(folder / "settings.toml", config)
+            write_toml(folder / MARKER, config)
             write_metrics(folder / "metrics.jsonl", result.history)
             (folder / "result.json").write_text(dump_json(facts, indent=2) + "\n", encoding="utf-8")
             write_weights(folder / "weights.safetensors", result.model)
             write_nodes(folder / "nodes.csv", graph, splits, result.nodes, result.best_run)
     except OSError as error:
-        raise RunError(f"{out}: could not be written ({error.strerror or error})") from None
+        reason = f"cannot be written ({error.strerror or error})"
+        raise RunError(f"{out}: {reason}; make room there or choose another --out") from None
 
 
 def write_toml(path: Path, config: RunConfig) -> None:
@@ -230,35 +290,44 @@ def read_config(run: Path) -> RunConfig:
     Raises:
         RunError: there is none, it is damaged, or a newer version wrote it.
     """
-    path = run / "settings.toml"
+    path = run / MARKER
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunError(
             f"{run}: not a run folder (no settings.toml); give one that ppro train wrote"
         ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RunError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RunError(f"{path}: damaged ({error}); train again") from None
     if values.get("format") != FORMAT:
-        raise RunError(f"{path}: format {values.get('format')}, this version reads {FORMAT}")
+        raise RunError(
+            f"{path}: format {values.get('format')}, but this version reads format {FORMAT}; "
+            "train again, or use the version of ppro that wrote it"
+        )
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise RunError(f"{path}: {where}: {problem['msg'].lower()}") from None
+        raise RunError(explain(error, str(path), RunConfig)) from None
 
 
 def read_weights(run: Path, model: torch.nn.Module) -> None:
-    """Load the weights of a run folder into a model of the same settings."""
+    """Load the weights of a run folder into a model of the same settings.
+
+    Raises:
+        RunError: they are missing, damaged or of other settings.
+    """
     path = run / "weights.safetensors"
     try:
         model.load_state_dict(load_file(str(path)))
     except FileNotFoundError:
-        raise RunError(f"{run}: weights.safetensors is missing") from None
-    except (OSError, SafetensorError, RuntimeError) as error:
-        text = str(error).splitlines()[0]
-        raise RunError(f"{path}: damaged, or not of these settings: {text}") from None
+        raise RunError(f"{path}: missing; train again") from None
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path}: damaged ({error}); train again") from None
+    except RuntimeError as error:
+        first = str(error).splitlines()[1].strip()
+        raise RunError(f"{path}: not of the settings in {MARKER}: {first}; train again") from None
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""How many CPU threads a training gets."""
+"""How the cores of a CPU are shared out: runs side by side first, threads inside a product next."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ import torch
 from ppro.config import Settings
 from ppro.graph import Graph
 
-WORK_PER_THREAD = 2_000_000
-"""Multiply-adds of one sparse product that keep a thread busy for longer than it takes to wake."""
+WORK_PER_CORE = 2_000_000
+"""Multiply-adds of one propagation step that are worth a core of their own."""
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
+    """Cores this process may use; OMP_NUM_THREADS sets a smaller or larger number."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def thread_count(graph: Graph, settings: Settings, runs: int) -> int:
-    """Threads for the work of one propagation step; OMP_NUM_THREADS overrides the choice.
+def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
+    """How many cores the work of one propagation step keeps busy, at most those there are.
 
-    On small graphs threads spend more time waiting for each other than working, above all on a
-    busy machine. The choice depends on the work alone, so equal runs give equal bits.
+    The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
     width = settings.hidden if settings.form == "hidden" else graph.num_classes
     work = (2 * graph.num_edges + graph.num_nodes) * width * runs
-    return max(1, min(available_cores(), work // WORK_PER_THREAD))
+    return max(1, min(available_cores(), work // WORK_PER_CORE))
+
+
+def share_out(cores: int, runs: int) -> tuple[int, int]:
+    """Workers that each train some of the runs, and threads inside each worker."""
+    workers = min(cores, runs)
+    return workers, max(1, cores // workers)
 
 
 def use_threads(count: int) -> int:
-    """Let PyTorch use this many threads; returns the number."""
+    """Let PyTorch use this many threads in the calling thread; returns the number."""
     torch.set_num_threads(count)
     return count

@@ -54,12 +54,12 @@ class APPNP(Backbone):
         self.output = RunLinear(rngs, hidden * (2 if self.concat else 1), num_classes)
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """h^(0) of all nodes. Shape ``[n, R, d]``."""
+        """h^(0) of all nodes. Shape ``[R, n, d]``."""
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
         if self.form == "class":
             nodes = torch.arange(h.shape[1], device=h.device).unsqueeze(0)
             h = self.output(dropout(h, nodes, noise, HIDDEN_SITE))
-        return h.transpose(0, 1).contiguous()
+        return h
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None

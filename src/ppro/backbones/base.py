@@ -14,8 +14,8 @@ from ppro.propagation import Adjacency
 class Backbone(nn.Module, ABC):
     """A graph neural network whose propagation PPro controls.
 
-    Embeddings of all nodes have shape ``[n, R, d]``, so that one sparse product serves all runs;
-    rows picked from them have shape ``[R, m, d]``, so that one batched product serves all runs.
+    Embeddings of all nodes have shape ``[R, n, d]``, rows picked from them ``[R, m, d]``: one
+    call serves all R runs, and a run's embeddings lie together in memory.
     A backbone that is linear in h0 between :meth:`embed` and :meth:`classify` sets ``alpha`` and
     gets a backward pass whose memory does not grow with the depth.
 
@@ -29,7 +29,7 @@ class Backbone(nn.Module, ABC):
 
     @abstractmethod
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """h^(0) = f_θ(X). Shape ``[n, R, d]``."""
+        """h^(0) = f_θ(X). Shape ``[R, n, d]``, contiguous."""
 
     @abstractmethod
     def step(

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from typing import Any, NoReturn
 
+import torch
 import typer
+from typer.core import TyperGroup
 
 from ppro.cli import console, data, predict, recipes, train
 from ppro.errors import PProError
+
+
+class _Group(TyperGroup):
+    """Ends Ctrl-C with one line; typer itself would say no more than 'Aborted.'"""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("interrupted: nothing was saved", file=sys.stderr)
+            raise typer.Exit(train.INTERRUPTED) from None
+
 
 app = typer.Typer(
     name="ppro",
     help="Prioritized Propagation in Graph Neural Networks: every node its own number of "
     "propagation steps and its own priority in the loss.",
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -23,36 +40,58 @@ app.add_typer(data.app, name="data")
 app.add_typer(recipes.app, name="recipes")
 
 
-@app.callback(invoke_without_command=True)
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        console.out.print(f"ppro {version('ppro')}")
+        raise typer.Exit
+
+
+@app.callback()
 def _options(
-    context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Show the version and exit."),
+    version: bool = typer.Option(
+        False,
+        "--version",
+        help="Show the version and exit.",
+        callback=_show_version,
+        is_eager=True,
+    ),
     debug: bool = typer.Option(False, "--debug", help="Show a traceback when something fails."),
 ) -> None:
-    context.obj = {"debug": debug}
-    if version:
-        from importlib.metadata import version as installed
-
-        console.out.print(f"ppro {installed('ppro')}")
-        raise typer.Exit
+    """Options before the command; ``main`` looks for ``--debug`` itself."""
 
 
 def main() -> None:
     """Run the command line; an error a user can mend ends in one line and exit code 2."""
+    _never_fail_to_print()
     try:
         app()
-    except PProError as error:
-        if "--debug" in sys.argv:
-            raise
-        fail(str(error), 2)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        text = f"unexpected {type(error).__name__}: {error}"
-        fail(f"{text}; run again as 'ppro --debug …' and report the traceback", 1)
+        fail(*_told(error))
 
 
-def fail(text: str, status: int) -> None:
+def _told(error: Exception) -> tuple[str, int]:
+    """What to say of an error, and the exit status."""
+    if isinstance(error, PProError):
+        return str(error), 2
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return "out of memory; train fewer --runs at a time or a smaller --set hidden=…", 2
+    text = " ".join(str(error).split())
+    told = f"unexpected {type(error).__name__}: {text}"
+    return f"{told}; run again as 'ppro --debug …' and report the traceback", 1
+
+
+def _never_fail_to_print() -> None:
+    """Show '?' for a character that the terminal's encoding lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def fail(text: str, status: int) -> NoReturn:
     """Say what went wrong and exit."""
     print(f"error: {text}", file=sys.stderr)
     sys.exit(status)

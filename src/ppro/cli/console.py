@@ -1,33 +1,84 @@
-"""What the commands share: consoles, error handling, progress."""
+"""What the commands share: consoles, aligned text, notes on data, progress."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import Tensor
 
-from ppro.training import METRICS, OnEpoch
+from ppro.stopping import METRICS
+from ppro.training import OnEpoch
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# Paths and error texts may hold brackets and colons: nothing printed is read as markup.
+out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 PLAIN_EVERY = 10.0
 """Seconds between progress lines where the output is not a terminal."""
 
+NARROWEST = 40
+"""Text is wrapped to the terminal, but not to fewer columns than this."""
+
+CORNELL = (
+    "cornell is the corrected graph. cornell-legacy, the file behind most published tables, is "
+    "flawed: its features and labels are a copy of Texas's, on Cornell's edges."
+)
+
 _VAL = METRICS.index("val_accuracy")
 
 
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Rows of cells as lines with aligned columns, two spaces apart.
+
+    Args:
+        right: the columns whose cells end, not begin, at the same place.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = (
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def fields(rows: Sequence[tuple[str, str]]) -> str:
+    """Names and their texts, side by side; a long text goes on below its own beginning."""
+    indent = max(len(name) for name, _ in rows) + 2
+    return "\n".join(_wrapped(text, f"{name:<{indent}}", " " * indent) for name, text in rows)
+
+
+def paragraph(text: str) -> str:
+    """Text broken between words to fit the terminal."""
+    return _wrapped(text, "", "")
+
+
+def _wrapped(text: str, first: str, rest: str) -> str:
+    return textwrap.fill(
+        text,
+        max(shutil.get_terminal_size().columns, NARROWEST),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 @contextmanager
-def training_progress(epochs: int, patience: int) -> Iterator[OnEpoch]:
+def training_progress(epochs: int) -> Iterator[OnEpoch]:
     """A progress bar on a terminal, a line now and then elsewhere; both on standard error."""
     if err.is_terminal:
         with _bar() as bar:
-            task = bar.add_task("training", total=epochs, state=f"patience {patience}")
+            task = bar.add_task("training", total=epochs, state="")
 
             def draw(epoch: int, metrics: Tensor, active: int) -> None:
                 bar.update(task, completed=epoch, state=_state(metrics, active))
@@ -39,9 +90,8 @@ def training_progress(epochs: int, patience: int) -> Iterator[OnEpoch]:
 
 def _bar() -> Progress:
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("epoch {task.completed}, at most {task.total}"),
+        BarColumn(bar_width=16),
+        TextColumn("epoch {task.completed}"),
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
@@ -62,4 +112,4 @@ def _plain() -> OnEpoch:
 
 def _state(metrics: Tensor, active: int) -> str:
     accuracy = 100 * float(metrics[_VAL].nanmean())
-    return f"{active} of {metrics.shape[1]} runs training, validation {accuracy:.1f} %"
+    return f"{active}/{metrics.shape[1]} runs, val {accuracy:.1f} %"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from ppro.cli import console
-from ppro.config import recipe_toml
+from ppro.config import PaperResult, recipe_toml
 from ppro.recipes import find_recipe, recipe_names, shipped_recipe
 
 app = typer.Typer(
@@ -19,13 +18,19 @@ app = typer.Typer(
 @app.command("list")
 def list_recipes() -> None:
     """List the shipped recipes with the paper's number."""
-    table = Table("recipe", "split", "strategy", "L", "paper")
+    rows = [("recipe", "split", "strategy", "L", "paper")]
     for name in recipe_names():
         recipe = shipped_recipe(name)
-        paper = "-" if recipe.paper is None else f"{recipe.paper.accuracy} ({recipe.paper.table})"
         settings = recipe.settings
-        table.add_row(name, recipe.split, settings.strategy, str(settings.max_steps), paper)
-    console.out.print(table)
+        paper = _paper(recipe.paper)
+        rows.append((name, recipe.split, settings.strategy, str(settings.max_steps), paper))
+    console.out.print(console.aligned(rows, right=(3,)))
+    console.out.print()
+    console.out.print(console.paragraph(f"L: most propagation steps. {console.CORNELL}"))
+
+
+def _paper(paper: PaperResult | None) -> str:
+    return "-" if paper is None else f"{paper.accuracy:5} ({paper.table})"
 
 
 @app.command("show")

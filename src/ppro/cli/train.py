@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
-from rich.table import Table
+from rich.console import Console
 
 from ppro.cli import console
 from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
 from ppro.config import Recipe, Settings, assignments
-from ppro.data import default_split, load_graph, make_splits
-from ppro.data.catalog import dataset_info
+from ppro.data import dataset_info, default_split, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.fitting import fit
+from ppro.graph import Graph
 from ppro.recipes import find_recipe, recipe_names, shipped_recipe
 from ppro.runfolder import (
     RunConfig,
     check_writable,
     dump_json,
     free_name,
+    is_taken,
     run_settings,
     summary,
     write_run,
 )
+from ppro.strategies import Strategy
 
 MAX_BAR = 40
 INTERRUPTED = 130
@@ -46,7 +49,10 @@ def train(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs, trained together.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Run r has seed + r.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Run r has seed + r.", show_default="the recipe's, mostly 0"),
+    ] = None,
     device: Device = "auto",
     recipe: Annotated[
         str | None,
@@ -57,7 +63,9 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Change a setting: key=value. Repeat for more."),
+        typer.Option(
+            "--set", help="Change a setting of 'ppro recipes show': key=value. Repeat for more."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -80,119 +88,173 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train pubmed --set epsilon=0.7 --set max_steps=16 --runs 3 --json
     """
-    dataset_info(dataset)
-    chosen = choose_recipe(dataset, strategy, backbone, recipe, set_ or [], seed)
+    chosen = choose_recipe(
+        dataset,
+        recipe,
+        split=split,
+        options={"strategy": strategy, "backbone": backbone, "seed": seed},
+        changes=assignments(set_ or []),
+    )
     config = RunConfig(
         dataset=dataset,
-        split=split or chosen.split,
+        split=chosen.split,
         runs=runs,
         settings=chosen.settings,
         paper=chosen.paper,
     )
-    place = find_device(device)
+    settings, place = run_settings(config), find_device(device)
     out = out or free_name(Path("runs"), f"{dataset}-{chosen.settings.strategy}")
     check_writable(out)
     graph = load_graph(dataset, data_root=data_root, offline=offline)
     splits = make_splits(
-        graph, dataset, config.split, runs, seed, data_root=data_root, offline=offline
+        graph,
+        dataset,
+        config.split,
+        runs,
+        config.settings.seed,
+        data_root=data_root,
+        offline=offline,
     )
-    console.err.print(_headline(config, graph.num_nodes, graph.num_edges, chosen.note))
-    with console.training_progress(config.settings.epochs, config.settings.patience) as progress:
-        result = fit(
-            graph, splits, run_settings(config), device=place, threads=threads, on_epoch=progress
-        )
-    facts = summary(config, result, out, str(place))
+    notes = _notes(dataset, chosen.note)
+    console.err.print(_headline(config, graph, notes))
+    with console.training_progress(config.settings.epochs) as progress:
+        result = fit(graph, splits, settings, device=place, threads=threads, on_epoch=progress)
+    if is_taken(out):
+        out = free_name(out.parent, out.name)
+    facts = summary(config, result, out, str(place), notes)
     write_run(out, config, graph, splits, result, facts)
     show(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
     if facts["interrupted"]:
+        console.err.print("interrupted: saved the best state of each run so far", style="yellow")
         raise typer.Exit(INTERRUPTED)
 
 
 def choose_recipe(
     dataset: str,
-    strategy: str | None,
-    backbone: str | None,
     recipe: str | None,
-    changes: list[str],
-    seed: int,
+    *,
+    split: str | None,
+    options: Mapping[str, Any],
+    changes: Mapping[str, Any],
 ) -> Recipe:
-    """The recipe of a training: the named one, else the shipped one, else the defaults."""
-    base = _base_recipe(dataset, strategy, recipe)
-    wanted: dict[str, Any] = {"seed": seed}
-    if strategy is not None:
-        wanted["strategy"] = strategy
-        if strategy != base.settings.strategy:
-            wanted["propagation_bias"] = None
-    if backbone is not None:
-        wanted["backbone"] = backbone
-    settings = base.settings.replace(**wanted, **assignments(changes))
-    same = dataset == base.dataset and settings.strategy == base.settings.strategy
-    return base.model_copy(
-        update={"settings": settings, "paper": base.paper if same else None, "dataset": dataset}
-    )
+    """The recipe of a training: the named one, else the shipped one, else the defaults.
+
+    Args:
+        options: settings that have an option of their own; None where it was not given.
+        changes: those of ``--set``.
+    """
+    dataset_info(dataset)
+    wanted = _merged(options, changes)
+    base = _base_recipe(dataset, wanted.get("strategy"), recipe)
+    if split is None:
+        split = base.split if base.dataset == dataset else default_split(dataset)
+    if split not in dataset_info(dataset).splits:
+        has = ", ".join(dataset_info(dataset).splits)
+        raise SettingsError(f"{dataset} has no split {split!r}; it has {has}")
+    settings = base.settings.replace(**wanted)
+    changed = base.model_copy(update={"dataset": dataset, "split": split, "settings": settings})
+    foreign = {} if _paper_identity(changed) == _paper_identity(base) else {"paper": None}
+    note = base.note if dataset == base.dataset else ""
+    return changed.model_copy(update={"note": note, **foreign})
 
 
-def _base_recipe(dataset: str, strategy: str | None, recipe: str | None) -> Recipe:
+def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given.keys() & changes.keys():
+        if given[key] != changes[key]:
+            raise SettingsError(
+                f"--{key} {given[key]} and --set {key}={changes[key]} disagree; give one of them"
+            )
+    return {**given, **changes}
+
+
+def _base_recipe(dataset: str, strategy: Any, recipe: str | None) -> Recipe:
     if recipe is not None:
         return find_recipe(recipe)
+    if strategy not in (None, *get_args(Strategy)):
+        raise SettingsError(f"strategy {strategy}: unknown; use l2b, l2u or none")
     name = f"{dataset}-{strategy or 'l2b'}"
     if name in recipe_names():
         return shipped_recipe(name)
-    if strategy not in (None, "l2b", "l2u", "none"):
-        raise SettingsError(f"--strategy {strategy}: unknown; use l2b, l2u or none")
     return Recipe(dataset=dataset, split=default_split(dataset), settings=Settings())
 
 
-def _headline(config: RunConfig, nodes: int, edges: int, note: str) -> str:
-    title = dataset_info(config.dataset).title
-    text = (
-        f"{title}: {nodes:,} nodes, {edges:,} edges; {config.settings.strategy} on "
-        f"{config.settings.backbone}, split {config.split}, {config.runs} runs"
+def _paper_identity(recipe: Recipe) -> tuple[str, ...]:
+    """What the paper's number belongs to."""
+    return recipe.dataset, recipe.split, recipe.settings.strategy, recipe.settings.backbone
+
+
+def _notes(dataset: str, note: str) -> list[str]:
+    """What a reader of the result should know; Cornell never goes without its warning."""
+    # The recipes that ship for cornell-legacy say it in their own note.
+    told = not dataset.startswith("cornell") or "Texas" in note
+    return [text for text in ("" if told else console.CORNELL, note) if text]
+
+
+def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
+    settings = config.settings
+    size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
+    work = f"{_count(config.runs, 'run')} from seed {settings.seed}"
+    lines = (
+        f"{config.dataset}: {size}, split {config.split}",
+        f"training {settings.strategy} on {settings.backbone}: {work}, at most "
+        f"{_count(settings.epochs, 'epoch')}",
+        *notes,
     )
-    defects = dataset_info(config.dataset).known_defects
-    if config.dataset.startswith("cornell") and not note:
-        note = defects[0] if defects else ""
-    return f"{text}\n[dim]{note}[/dim]" if note else text
+    return "\n".join(map(console.paragraph, lines))
 
 
-def show(facts: dict[str, Any], config: RunConfig, where: Any) -> None:
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def show(facts: dict[str, Any], config: RunConfig, where: Console) -> None:
     """Print the result of a training for a reader."""
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    runs = f"{facts['runs']} runs, split {facts['split']}, seed {facts['seed']}"
-    table.add_row("test accuracy", _spread(facts, "test"), runs)
-    table.add_row("validation accuracy", _spread(facts, "val"))
-    table.add_row("the paper", _paper(facts, config), config.paper.table if config.paper else "")
-    table.add_row("training", f"{facts['seconds']:.1f} s", f"{facts['epochs']} epochs in all runs")
-    table.add_row("saved in", facts["out"])
+    runs, epochs = _count(facts["runs"], "run"), _count(facts["epochs"], "epoch")
+    rows = [
+        ("test accuracy", _spread(facts, "test")),
+        ("validation accuracy", _spread(facts, "val")),
+        ("the paper", _paper(facts, config)),
+        ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
+        ("saved in", facts["out"]),
+    ]
     where.print()
     where.print("steps that the nodes chose (share of all nodes, all runs)")
-    where.print(histogram(facts["steps"]))
+    where.print(histogram(facts["steps"], "█▏" if where.encoding.startswith("utf") else "#."))
     where.print()
-    where.print(table)
-    if facts["interrupted"]:
-        where.print("[yellow]interrupted: these are the best states so far[/yellow]")
+    where.print(console.aligned(rows))
 
 
 def _spread(facts: dict[str, Any], part: str) -> str:
-    return f"{facts[f'{part}_mean']:.2f} ± {facts[f'{part}_std']:.2f} %"
+    mean, std = facts[f"{part}_mean"], facts[f"{part}_std"]
+    return f"{mean:.2f} %" if facts["runs"] == 1 else f"{mean:.2f} ± {std:.2f} %"
 
 
 def _paper(facts: dict[str, Any], config: RunConfig) -> str:
     if config.paper is None:
-        return "no number for this"
+        return "no number for this dataset, split and strategy"
     spread = "" if config.paper.std is None else f" ± {config.paper.std}"
     difference = facts["test_mean"] - config.paper.accuracy
-    return f"{config.paper.accuracy}{spread} % (ours {difference:+.2f})"
+    return f"{config.paper.accuracy}{spread} % ({config.paper.table}); ours {difference:+.2f}"
 
 
-def histogram(shares: list[float]) -> str:
-    """Bars for the share of nodes at each step; empty steps at both ends are left out."""
-    used = [k for k, share in enumerate(shares) if share > 0]
+def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
+    """Bars for the share of nodes at each step; steps that no node chose are left out.
+
+    Args:
+        ink: what a bar is drawn with, and the trace of a share too small for a bar.
+    """
     peak = max(shares)
-    lines = []
-    for k in range(used[0], used[-1] + 1):
-        bar = "█" * round(MAX_BAR * shares[k] / peak)
-        lines.append(f"  {k:>3}  {100 * shares[k]:5.1f} %  {bar}")
+    lines: list[str] = []
+    before = None
+    for k, share in enumerate(shares):
+        if share == 0:
+            continue
+        if before is not None and k > before + 1:
+            lines.append("  ...")
+        bar = ink[0] * round(MAX_BAR * share / peak) or ink[1]
+        lines.append(f"  {k:>3}  {100 * share:5.1f} %  {bar}")
+        before = k
     return "\n".join(lines)

@@ -19,13 +19,14 @@ def shipped_recipe(name: str) -> Recipe:
     """A shipped recipe by its name, for example ``cora-l2b``."""
     names = recipe_names()
     if name not in names:
-        raise SettingsError(f"no recipe '{name}'; {nearest(name, names)}")
+        hint = nearest(name, names, "see 'ppro recipes list'")
+        raise SettingsError(f"no recipe '{name}'; {hint}")
     return parse_recipe((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"), name)
 
 
 def find_recipe(name_or_path: str) -> Recipe:
     """A recipe from a file, or a shipped one by its name."""
     path = Path(name_or_path)
-    if path.suffix == ".toml" or path.is_file():
+    if path.suffix == ".toml" or len(path.parts) != 1 or path.is_file():
         return read_recipe(path)
     return shipped_recipe(name_or_path)

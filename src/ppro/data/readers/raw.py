@@ -77,6 +77,7 @@ def csr_tensor(matrix: sp.csr_matrix) -> Tensor:
         torch.from_numpy(matrix.indices.astype(np.int64)),
         torch.from_numpy(matrix.data),
         size=matrix.shape,
+        check_invariants=True,
     )
 
 

@@ -1,0 +1,95 @@
+"""``ppro bench``: our speed and memory against PyTorch Geometric, on the machine at hand."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.table import Table
+
+from ppro.bench import Case, cases, measure
+from ppro.bench.memory import peak_of_step
+from ppro.cli import console
+from ppro.cli.options import Device, Threads, find_device
+from ppro.errors import RunError
+from ppro.runfolder import dump_json, versions
+from ppro.threads import available_cores
+
+
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Cora and Pubmed at one depth, no memory: a minute.")
+    ] = False,
+    only: Annotated[
+        str | None, typer.Option(help="Only this graph.", show_default="all graphs")
+    ] = None,
+    device: Device = "auto",
+    threads: Threads = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file to write.", show_default="none")
+    ] = None,
+) -> None:
+    """Measure an epoch of ours against APPNP of PyTorch Geometric, used as its users do.
+
+    Same data, sizes, depth, optimiser, and a validation in every epoch; both are timed in turn in
+    one process, and the ratio of the medians counts. L2B runs to full depth, its costliest case.
+    """
+    place = find_device(device)
+    chosen = [c for c in cases(quick, place.type == "cuda") if only in (None, c.graph)]
+    rows = []
+    for case in chosen:
+        row = measure(case, place, threads)
+        console.err.print(_line(row))
+        rows.append(row)
+    memory = {} if quick or only else _memory(str(place))
+    report = {"machine": _machine(place), "epochs": rows, "memory_mib": memory}
+    _show(rows, memory)
+    if out is not None:
+        _write(out, report)
+
+
+def _memory(device: str) -> dict[str, float]:
+    case = Case("1m-edges", "class", 4, "l2b")
+    return {str(d): peak_of_step(replace(case, max_steps=d), device) for d in (4, 16, 64)}
+
+
+def _machine(device: torch.device) -> dict[str, Any]:
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor()
+    return {
+        "device": str(device),
+        "name": name or platform.machine(),
+        "cores": available_cores(),
+        "versions": versions(),
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['graph']} {row['form']} L={row['max_steps']} {row['strategy']} x{row['runs']}: "
+        f"{row['ours_ms']:.2f} ms, PyG {row['peer_ms']:.2f} ms, ratio {row['ratio']:.3f}"
+    )
+
+
+def _show(rows: list[dict[str, Any]], memory: dict[str, float]) -> None:
+    table = Table("graph", "form", "L", "strategy", "runs", "ours ms", "PyG ms", "ratio")
+    for row in rows:
+        sizes = (str(row["max_steps"]), row["strategy"], str(row["runs"]))
+        times = (f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}")
+        table.add_row(row["graph"], row["form"], *sizes, *times)
+    console.out.print(table)
+    if memory:
+        text = ", ".join(f"L={depth}: {mib:.1f} MiB" for depth, mib in memory.items())
+        console.out.print(f"peak memory of an L2B step, 1m-edges, class dimension: {text}")
+
+
+def _write(out: Path, report: dict[str, Any]) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written ({error.strerror})") from None
+    console.out.print(f"written to {out}")

@@ -1,0 +1,128 @@
+"""Sparse matrices in CSR form and the one product that everything here propagates with.
+
+``multiply`` serves R runs at once: ``out[r] = alpha * M_r @ h[r] + beta * other[r]``, where the
+M_r share their pattern and may differ in their values (dropout). Each run's embeddings lie
+together in memory, so that they stay in the cache while their product is computed.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor
+
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+
+NARROW = 16
+"""Columns from which, on a CPU, embedding_bag is the faster kernel."""
+
+
+def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    """A CSR tensor from entries sorted by row."""
+    counts = torch.bincount(rows, minlength=shape[0])
+    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return _csr(starts, columns, values, shape)
+
+
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)
+
+
+def compact(matrix: Tensor) -> Tensor:
+    """The same CSR matrix with 32-bit indices where they suffice: the kernels are faster so."""
+    index = torch.int32 if max(matrix.values().shape[0], *matrix.shape) < 2**31 else torch.int64
+    starts, columns = matrix.crow_indices().to(index), matrix.col_indices().to(index)
+    return _csr(starts, columns, matrix.values(), matrix.shape)
+
+
+def with_values(matrix: Tensor, values: Tensor) -> Tensor:
+    """The CSR matrix with the same pattern and other values."""
+    return _csr(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
+
+
+def row_indices(matrix: Tensor) -> Tensor:
+    """The row of each stored entry of a CSR matrix."""
+    lengths = matrix.crow_indices().diff()
+    return torch.repeat_interleave(torch.arange(matrix.shape[0], device=matrix.device), lengths)
+
+
+def transpose(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """The transpose of a CSR matrix, and the position of each of its entries in the original."""
+    rows, columns = row_indices(matrix), matrix.col_indices().long()
+    order = torch.argsort(columns, stable=True)
+    shape = (matrix.shape[1], matrix.shape[0])
+    return compact(csr(columns[order], rows[order], matrix.values()[order], shape)), order
+
+
+def multiply(
+    matrix: Tensor,
+    h: Tensor,
+    *,
+    values: Tensor | None = None,
+    alpha: float = 1.0,
+    other: Tensor | None = None,
+    beta: float = 0.0,
+    out: Tensor | None = None,
+) -> Tensor:
+    """out[r] = alpha * M_r @ h[r] + beta * other[r] of every run, without autograd.
+
+    Args:
+        matrix: the pattern of the M_r, and their values where they share them. ``[rows, columns]``.
+        h: Shape ``[R, columns, d]``, contiguous.
+        values: the values of each M_r where they differ. Shape ``[R, nnz]``.
+        other: Shape ``[R, rows, d]``; left out when None.
+        out: where to write to; not ``h``.
+
+    Returns:
+        Shape ``[R, rows, d]``.
+    """
+    if out is None:
+        out = h.new_empty(h.shape[0], matrix.shape[0], h.shape[2])
+    if h.is_cuda:
+        from ppro.gpu import multiply_on_gpu
+
+        return multiply_on_gpu(matrix, h, values, alpha, other, beta, out)
+    for run in range(h.shape[0]):
+        weights = matrix.values() if values is None else values[run]
+        into = None if other is None else other[run]
+        if h.dtype == torch.float32 and h.shape[2] >= NARROW:
+            _bagged(matrix, weights, h[run], alpha, into, beta, out[run])
+        else:
+            _library(matrix, weights, h[run], alpha, into, beta, out[run])
+    return out
+
+
+def _bagged(
+    matrix: Tensor,
+    values: Tensor,
+    h: Tensor,
+    alpha: float,
+    other: Tensor | None,
+    beta: float,
+    out: Tensor,
+) -> None:
+    """Rows of the product as weighted bags of rows of h: PyTorch's best CPU kernel for it."""
+    starts, columns = matrix.crow_indices(), matrix.col_indices()
+    product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
+    if other is None:
+        torch.mul(product, alpha, out=out)
+    else:
+        torch.add(product.mul_(alpha), other, alpha=beta, out=out)
+
+
+def _library(
+    matrix: Tensor,
+    values: Tensor,
+    h: Tensor,
+    alpha: float,
+    other: Tensor | None,
+    beta: float,
+    out: Tensor,
+) -> None:
+    """The sparse library's product."""
+    left = matrix if values is matrix.values() else with_values(matrix, values)
+    if other is None:
+        torch.addmm(out, left, h, beta=0, alpha=alpha, out=out)
+    else:
+        torch.addmm(other, left, h, beta=beta, alpha=alpha, out=out)

@@ -1,0 +1,94 @@
+"""Early stopping and the best state of each run, kept where the training runs.
+
+Everything is updated in place and without asking the host, so that an epoch can be recorded once
+as a CUDA graph and replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+METRICS = ("train_loss", "controller_loss", "val_loss", "val_accuracy", "mean_step")
+_VAL_LOSS, _VAL_ACCURACY = METRICS.index("val_loss"), METRICS.index("val_accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What training recorded.
+
+    Args:
+        metrics: per epoch, metric (see METRICS) and run; NaN after a run has stopped.
+            Shape ``[epochs, 5, R]``.
+        best_epoch: epoch of the state that was kept, counted from 0. Shape ``[R]``.
+        epochs: epochs trained. Shape ``[R]``.
+        interrupted: whether training was cut short by Ctrl-C.
+    """
+
+    metrics: Tensor
+    best_epoch: Tensor
+    epochs: Tensor
+    interrupted: bool = False
+
+
+class Record:
+    """The best state of each run so far: highest validation accuracy, ties by the lower loss.
+
+    Args:
+        states: the parameters of all runs, one tensor ``[R, P]`` per optimiser, to be copied.
+        epochs: most epochs of a run.
+        patience: epochs without a better state after which a run stops.
+    """
+
+    def __init__(self, states: Sequence[Tensor], epochs: int, patience: int) -> None:
+        runs, device = states[0].shape[0], states[0].device
+        self.patience = patience
+        self.states = [state.clone() for state in states]
+        self.held = torch.arange(runs, device=device)
+        self.now = torch.zeros((), dtype=torch.int64, device=device)
+        self.accuracy = torch.full((runs,), -1.0, device=device)
+        self.loss = torch.full((runs,), torch.inf, device=device)
+        self.best_epoch = torch.zeros(runs, dtype=torch.int64, device=device)
+        self.stopped = torch.zeros(runs, dtype=torch.int64, device=device)
+        self.going = torch.ones(runs, dtype=torch.bool, device=device)
+        self.log = torch.full((epochs, len(METRICS), runs), torch.nan, device=device)
+
+    def update(self, measured: Tensor, states: Sequence[Tensor]) -> None:
+        """Take note of an epoch of the runs in the program. ``measured``: ``[5, held runs]``."""
+        metrics = measured.new_full(self.log.shape[1:], torch.nan)
+        metrics.index_copy_(1, self.held, measured)
+        metrics = torch.where(self.going, metrics, torch.nan)
+        self.log.index_copy_(0, self.now.view(1), metrics.unsqueeze(0))
+        loss, accuracy = metrics[_VAL_LOSS], metrics[_VAL_ACCURACY]
+        better = (accuracy > self.accuracy) | ((accuracy == self.accuracy) & (loss < self.loss))
+        self._keep(better, states)
+        self.accuracy.copy_(torch.where(better, accuracy, self.accuracy))
+        self.loss.copy_(torch.where(better, loss, self.loss))
+        self.best_epoch.copy_(torch.where(better, self.now, self.best_epoch))
+        self.stopped.add_(self.going)
+        self.going.logical_and_(self.now - self.best_epoch < self.patience)
+        self.now.add_(1)
+
+    def _keep(self, better: Tensor, states: Sequence[Tensor]) -> None:
+        if not better.is_cuda and not bool(better.any()):
+            return
+        chosen = better[self.held].unsqueeze(1)
+        for best, state in zip(self.states, states, strict=True):
+            best.index_copy_(0, self.held, torch.where(chosen, state, best[self.held]))
+
+    def finished(self, share: float) -> Tensor | None:
+        """Positions of the runs to go on with, once that share of those held has finished."""
+        going = self.going[self.held]
+        left = int(going.sum())
+        if left in (0, going.shape[0]) or left > (1 - share) * going.shape[0]:
+            return None
+        self.held = self.held[going]
+        return going.nonzero().squeeze(1)
+
+    def history(self, interrupted: bool) -> History:
+        """The record as tensors on the CPU."""
+        metrics = self.log[: int(self.now)].cpu()
+        return History(metrics, self.best_epoch.cpu(), self.stopped.cpu(), interrupted)
