@@ -47,7 +47,7 @@ def printed() -> Printed:
 
 
 def test_there_is_one_for_every_graph_and_strategy() -> None:
-    assert recipe_names() == sorted(f"{graph}-{s}" for graph in GRAPHS for s in STRATEGIES)
+    assert recipe_names() == sorted(f"{graph}-{s}" for graph in DATASETS for s in STRATEGIES)
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -5,17 +5,20 @@ number of propagation steps, and a weight controller that gives every node a pri
 """
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 # Threads that wait for work must sleep: on a busy machine spinning ones slow training down tenfold.
 # It must be said before PyTorch starts its threads.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from ppro.config import Recipe, Settings
-from ppro.data import Splits, load_graph, make_splits
-from ppro.errors import DataError, PProError, RunError, SettingsError
-from ppro.fitting import Fit, fit
-from ppro.graph import Graph
-from ppro.model import PPro
+if TYPE_CHECKING:
+    from ppro.config import Recipe, Settings
+    from ppro.data import Splits, load_graph, make_splits
+    from ppro.errors import DataError, PProError, RunError, SettingsError
+    from ppro.fitting import Fit, fit
+    from ppro.graph import Graph
+    from ppro.model import PPro
 
 __version__ = "0.1.0"
 
@@ -34,3 +37,24 @@ __all__ = [
     "load_graph",
     "make_splits",
 ]
+
+_HOMES = {
+    "ppro.config": ("Recipe", "Settings"),
+    "ppro.data": ("Splits", "load_graph", "make_splits"),
+    "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
+    "ppro.fitting": ("Fit", "fit"),
+    "ppro.graph": ("Graph",),
+    "ppro.model": ("PPro",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: PyTorch takes seconds to start."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'ppro' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

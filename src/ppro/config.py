@@ -42,7 +42,7 @@ class Settings(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**31, description="seed of initial weights and dropout")
 
     feature_norm: FeatureNorm = Field(
-        default="row", description="row: rows sum to one; none: as given"
+        default="row", description="row: absolute values sum to one; none: as given"
     )
     normalisation: Normalisation = Field(default="symmetric", description="of the adjacency matrix")
     self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")

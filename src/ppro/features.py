@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from ppro.noise import Noise, element_ids, keep_scale, matrix_ids
+from ppro.noise import Noise, element_ids, matrix_ids
 from ppro.sparse import compact, multiply, row_indices, transpose, with_values
 
 FeatureNorm = Literal["row", "none"]
@@ -16,13 +16,13 @@ FEATURE_SITE = 0
 
 
 def row_normalised(features: Tensor) -> Tensor:
-    """Each row divided by its sum; a row that sums to zero stays as it is."""
+    """Each row divided by the sum of its absolute values; a row of zeros stays as it is."""
     if features.layout != torch.sparse_csr:
-        total = features.sum(1, keepdim=True)
+        total = features.abs().sum(1, keepdim=True)
         return features / torch.where(total == 0, 1.0, total)
     rows = row_indices(features)
     values = features.values()
-    total = values.new_zeros(features.shape[0]).index_add_(0, rows, values)
+    total = values.new_zeros(features.shape[0]).index_add_(0, rows, values.abs())
     return with_values(features, values / torch.where(total == 0, 1.0, total)[rows])
 
 
@@ -35,10 +35,19 @@ class Features:
 
     def __init__(self, matrix: Tensor) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.device = matrix.device
+        self._row_ids: dict[int, Tensor] = {}
         self.forward: _SparseDropped | _DenseDropped
         self.adjoint: _SparseDropped | _DenseDropped
         sparse = matrix.layout == torch.sparse_csr
         self.forward, self.adjoint = (_SparseDropped if sparse else _DenseDropped).pair(matrix)
+
+    def row_ids(self, width: int) -> Tensor:
+        """Dropout ids of a matrix with one row per node. Shape ``[1, n, width]``."""
+        if width not in self._row_ids:
+            nodes = torch.arange(self.shape[0], device=self.device).unsqueeze(0)
+            self._row_ids[width] = matrix_ids(nodes, width)
+        return self._row_ids[width]
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W.
@@ -95,10 +104,9 @@ class _DenseDropped:
         if right.is_cuda:
             return torch.bmm(self.matrix * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE), right)
         out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
-        for run, key in enumerate(noise.keys(FEATURE_SITE)):
-            torch.mm(
-                self.matrix * keep_scale(self.ids, key, noise.rates[run]), right[run], out=out[run]
-            )
+        for run in range(right.shape[0]):
+            scale = noise.run(run).scale(self.ids.unsqueeze(0), FEATURE_SITE)
+            torch.mm(self.matrix * scale[0], right[run], out=out[run])
         return out
 
 

@@ -155,7 +155,7 @@ class PPro(nn.Module):
         if self.controllers is None or not self.parts.propagation:
             return Selector(h0)
         if self.strategy == "l2b":
-            return LearnToBreak(h0, pass_.break_probability, self.epsilon)
+            return LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
         error = pass_.error if judge else None
         return LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
 

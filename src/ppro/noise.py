@@ -23,11 +23,19 @@ def _int32(value: int) -> int:
 
 def mix(h: Tensor) -> Tensor:
     """Murmur3's 32-bit finaliser, in place: every input bit flips each output bit half the time."""
+    h = stir(h)
     h ^= (h >> 16) & 0xFFFF
+    return h
+
+
+def stir(h: Tensor) -> Tensor:
+    """The finaliser without its last step, in place: the high bits, which decide, are as good."""
+    low = h >> 16
+    h ^= low.bitwise_and_(0xFFFF)
     h *= _int32(0x85EBCA6B)
-    h ^= (h >> 13) & 0x7FFFF
+    torch.bitwise_right_shift(h, 13, out=low)
+    h ^= low.bitwise_and_(0x7FFFF)
     h *= _int32(0xC2B2AE35)
-    h ^= (h >> 16) & 0xFFFF
     return h
 
 
@@ -66,6 +74,12 @@ class Noise:
         """Seeds as this class wants them, from the user's."""
         return _scattered(seeds, _ROW)
 
+    def run(self, run: int) -> Noise:
+        """The noise of one of the runs."""
+        one = slice(run, run + 1)
+        edges = None if self.edge_rates is None else self.edge_rates[one]
+        return Noise(self.seeds[one], self.rates[one], self.moment, edges)
+
     def keys(self, site: int) -> Tensor:
         """One key for each run at a site (a place in the model that drops). Shape ``[R]``."""
         return mix(mix(self.seeds + self.moment * _int32(_EPOCH)) + _int32(_SITE * (site + 1)))
@@ -78,13 +92,10 @@ class Noise:
             site: the place in the model.
             rates: other rates than the usual ones. Shape ``[R]``.
         """
-        shape = (-1,) + (1,) * (ids.dim() - 1)
         rates = self.rates if rates is None else rates
-        return keep_scale(ids, self.keys(site).view(shape), rates.view(shape))
-
-
-def keep_scale(ids: Tensor, key: Tensor, rate: Tensor) -> Tensor:
-    """Inverted-dropout factors from element ids, a key and a rate, which broadcast."""
-    threshold = (rate.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
-    kept = mix(ids + key) >= threshold
-    return kept * (1 / (1 - rate))
+        rates = rates.view((-1,) + (1,) * (ids.dim() - 1))
+        key = self.keys(site).view(rates.shape)
+        threshold = (rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
+        hashed = stir(ids + key)
+        kept = torch.empty(hashed.shape, dtype=rates.dtype, device=rates.device)
+        return torch.ge(hashed, threshold, out=kept).mul_(1 / (1 - rates))

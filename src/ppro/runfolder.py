@@ -35,6 +35,8 @@ from ppro.stopping import METRICS, History
 
 FORMAT = 1
 MARKER = "settings.toml"
+HIDDEN = ".ppro-"
+"""How the names of temporary files and folders begin."""
 
 
 class RunConfig(BaseModel):
@@ -46,6 +48,7 @@ class RunConfig(BaseModel):
     dataset: str
     split: str
     runs: int = Field(ge=1)
+    options: dict[str, float] = Field(default_factory=dict)
     settings: Settings
     paper: PaperResult | None = None
 
@@ -61,15 +64,17 @@ def check_writable(out: Path) -> None:
     Raises:
         RunError: the folder is taken, or cannot be written to.
     """
-    if is_taken(out):
-        raise RunError(f"{out}: already exists; choose another --out or remove it")
     place = out.absolute()
-    while not os.path.lexists(place):
-        place = place.parent
     try:
-        tempfile.TemporaryDirectory(dir=place, prefix=".ppro-").cleanup()
+        with suppress(FileNotFoundError):
+            place.lstat()
+        if is_taken(out):
+            raise RunError(f"{out}: already exists; choose another --out or remove it")
+        while not os.path.lexists(place):
+            place = place.parent
+        tempfile.TemporaryDirectory(dir=place, prefix=HIDDEN).cleanup()
     except OSError as error:
-        reason = f"cannot write to {place} ({error.strerror})"
+        reason = f"cannot be written to ({error.strerror})"
         raise RunError(f"{out}: {reason}; choose another --out") from None
 
 
@@ -98,7 +103,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     exists = out.is_dir()
     home = out if exists else out.parent
     made = _make_folders(home)
-    staging = Path(tempfile.mkdtemp(dir=home, prefix=f".{out.name}-"))
+    staging = Path(tempfile.mkdtemp(dir=home, prefix=HIDDEN))
     try:
         yield staging
         if exists:
@@ -119,7 +124,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     """A temporary file that becomes ``path`` when the block ends well, and vanishes when not."""
     path = path.absolute()
     made = _make_folders(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=HIDDEN)
     os.close(handle)
     try:
         yield Path(name)

@@ -1,7 +1,7 @@
 """How a node gets its number of steps: learn to break (L2B), learn to update (L2U), or full depth.
 
 A selector watches the propagation of the chosen rows step by step and keeps, for every row, the
-best embedding so far (h̃), the step it came from (l) and the neighbourhood seen there (ĥ).
+best embedding so far (h̃) and the step it came from (l).
 Selection is hard, and the controllers see embeddings without their gradient.
 """
 
@@ -27,22 +27,20 @@ class Selector:
 
     def __init__(self, h0: Tensor) -> None:
         self.h_tilde = h0
-        self.aggregate = torch.zeros_like(h0)
         self.steps = torch.zeros(h0.shape[:2], dtype=torch.int64, device=h0.device)
 
     def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
         """Take note of step k."""
         if last:
-            self.h_tilde, self.aggregate = h, aggregate
+            self.h_tilde = h
             self.steps = torch.full_like(self.steps, k)
 
     def settled(self) -> bool:
         """Whether no later step can change anything."""
         return False
 
-    def _take(self, chosen: Tensor, k: int, h: Tensor, aggregate: Tensor) -> None:
+    def _take(self, chosen: Tensor, k: int, h: Tensor) -> None:
         self.h_tilde = torch.where(chosen.unsqueeze(-1), h, self.h_tilde)
-        self.aggregate = torch.where(chosen.unsqueeze(-1), aggregate, self.aggregate)
         self.steps = torch.where(chosen, k, self.steps)
 
 
@@ -50,12 +48,19 @@ class LearnToBreak(Selector):
     """L2B: a node stops at the first step k in 1 .. L whose break probability exceeds ε, else at L.
 
     The graph itself goes on propagating, since neighbours still need h_i^(k).
+
+    Args:
+        judged: whether ĥ at the step of each row will be asked for.
     """
 
-    def __init__(self, h0: Tensor, probability: Probability, epsilon: Tensor) -> None:
+    def __init__(
+        self, h0: Tensor, probability: Probability, epsilon: Tensor, *, judged: bool = True
+    ) -> None:
         super().__init__(h0)
         self.probability = probability
         self.epsilon = epsilon
+        self.judged = judged
+        self.aggregate = torch.zeros_like(h0)
         self.open = torch.ones_like(self.steps, dtype=torch.bool)
 
     def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
@@ -63,7 +68,9 @@ class LearnToBreak(Selector):
         with torch.no_grad():
             wants = self.probability(h.detach(), aggregate.detach(), self.h_tilde) > self.epsilon
         chosen = self.open if last else self.open & wants
-        self._take(chosen, k, h, aggregate)
+        self._take(chosen, k, h)
+        if self.judged:
+            self.aggregate = torch.where(chosen.unsqueeze(-1), aggregate, self.aggregate)
         self.open = self.open & ~chosen
 
     def settled(self) -> bool:
@@ -101,4 +108,4 @@ class LearnToUpdate(Selector):
             error = self.judge(h)
             self.trace.append((p, error, self.best_error))
             self.best_error = torch.where(chosen, error, self.best_error)
-        self._take(chosen, k, h, aggregate)
+        self._take(chosen, k, h)

@@ -65,6 +65,7 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
         (["csbm", "--out", "folder"], "folder: already exists; choose another --out or remove it"),
         (["csbm", "--out", "bare.toml"], "bare.toml: already exists; choose another --out"),
         (["csbm", "--out", "bare.toml/a/b"], "(Not a directory); choose another --out"),
+        (["csbm", "--out", "x" * 300], "(File name too long); choose another --out"),
         (["cora", "--data-root", "gone"], "names gone, which is not a readable folder"),
         (["cora", "--data-root", "bare.toml"], "which is not a readable folder"),
     ],
@@ -101,7 +102,9 @@ def test_folders_without_permission(ppro: Command, workplace: Path) -> None:
         pytest.skip("permissions do not bind this user")
     assert "Permission denied" in ppro("train", "csbm", "--out", "locked/run", *TINY).error
     locked.chmod(0)
+    assert "Permission denied" in ppro("train", "csbm", "--out", "locked", *TINY).error
     assert "not a readable folder" in ppro("train", "cora", "--data-root", "locked").error
+    assert "Permission denied" in ppro("predict", "locked").error
     locked.chmod(0o700)
 
 
@@ -148,6 +151,23 @@ def test_an_unexpected_error_is_one_line_too(
         "error: unexpected ZeroDivisionError: first line second line; run again as 'ppro --debug"
     )
     assert everything(workplace) == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PermissionError(13, "Permission denied", "x/y"), "x/y: Permission denied; make it access"),
+        (MemoryError(), "out of memory; train fewer --runs at a time"),
+    ],
+)
+def test_errors_of_the_machine_have_a_remedy(
+    ppro: Command, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise error
+
+    monkeypatch.setattr(train_module, "load_graph", broken)
+    assert told in ppro("train", "csbm").error
 
 
 def test_ctrl_c_before_the_first_epoch(

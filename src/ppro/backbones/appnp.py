@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import Backbone, dropout
+from ppro.backbones.base import Backbone, dropout, dropout_all
 from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.noise import Noise
@@ -57,8 +57,7 @@ class APPNP(Backbone):
         """h^(0) of all nodes. Shape ``[R, n, d]``."""
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
         if self.form == "class":
-            nodes = torch.arange(h.shape[1], device=h.device).unsqueeze(0)
-            h = self.output(dropout(h, nodes, noise, HIDDEN_SITE))
+            h = self.output(dropout_all(h, x, noise, HIDDEN_SITE))
         return h
 
     def step(

@@ -47,7 +47,12 @@ class Backbone(nn.Module, ABC):
 
 
 def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
-    """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R or 1, m]``."""
+    """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
     if noise is None:
         return h
     return h * noise.scale(matrix_ids(rows, h.shape[-1]), site)
+
+
+def dropout_all(h: Tensor, x: Features, noise: Noise | None, site: int) -> Tensor:
+    """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
+    return h if noise is None else h * noise.scale(x.row_ids(h.shape[-1]), site)

@@ -10,7 +10,7 @@ import torch
 import typer
 from typer.core import TyperGroup
 
-from ppro.cli import console, data, predict, recipes, train
+from ppro.cli import bench, console, data, predict, recipes, train
 from ppro.errors import PProError
 
 
@@ -36,6 +36,7 @@ app = typer.Typer(
 )
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
+app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(recipes.app, name="recipes")
 
@@ -66,7 +67,7 @@ def main() -> None:
     """Run the command line; an error a user can mend ends in one line and exit code 2."""
     _never_fail_to_print()
     try:
-        app()
+        app(prog_name="ppro")
     except Exception as error:
         if "--debug" in sys.argv:
             raise
@@ -79,6 +80,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), 2
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return "out of memory; train fewer --runs at a time or a smaller --set hidden=…", 2
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}; make it accessible or name another place", 2
     text = " ".join(str(error).split())
     told = f"unexpected {type(error).__name__}: {text}"
     return f"{told}; run again as 'ppro --debug …' and report the traceback", 1

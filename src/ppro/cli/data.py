@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Offline
+from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
 from ppro.data import (
     DATASETS,
     DatasetInfo,
@@ -68,10 +68,16 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
 
 @app.command("describe")
-def describe_dataset(name: Name, data_root: DataRoot = None, offline: Offline = False) -> None:
+def describe_dataset(
+    name: Name,
+    option: GraphOptions = None,
+    data_root: DataRoot = None,
+    offline: Offline = False,
+) -> None:
     """Describe a graph: sizes, degrees, homophily, splits, licence and known defects."""
     info = dataset_info(name)
-    facts = describe(load_graph(name, data_root=data_root, offline=offline))
+    options = graph_options(option)
+    facts = describe(load_graph(name, data_root=data_root, offline=offline, options=options))
     rows = [(key.replace("_", " "), _shown(value)) for key, value in facts.items()]
     console.out.print(console.fields(rows + _background(info)))
 

@@ -11,10 +11,12 @@ import typer
 
 from ppro.errors import SettingsError
 
+# Paths are readable=False: our own check of them says more than typer's, in one line.
 DataRoot = Annotated[
     Path | None,
     typer.Option(
         "--data-root",
+        readable=False,
         help="Folder with the raw files of the benchmark graphs (default: the variable PPRO_DATA).",
         show_default=False,
     ),
@@ -30,6 +32,34 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+
+
+GraphOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="Option of a generated graph: key=value, as in csbm --option homophily=0.2.",
+        show_default=False,
+    ),
+]
+
+
+def graph_options(words: list[str] | None) -> dict[str, float]:
+    """Options of a generated graph from words ``key=value``.
+
+    Raises:
+        SettingsError: a word is not of that form or its value not a number.
+    """
+    options: dict[str, float] = {}
+    for word in words or []:
+        key, _, value = word.partition("=")
+        try:
+            options[key.strip()] = float(value)
+        except ValueError:
+            raise SettingsError(
+                f"--option {word}: expected key=number, for example --option homophily=0.2"
+            ) from None
+    return options
 
 
 def find_device(name: str) -> torch.device:

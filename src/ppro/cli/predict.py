@@ -18,10 +18,14 @@ from ppro.threads import use_threads, worth_cores
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="A folder that 'ppro train' wrote.")],
+    run: Annotated[Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)],
     out: Annotated[
         Path | None,
-        typer.Option(help="CSV file to write.", show_default="predictions.csv in the run folder"),
+        typer.Option(
+            help="CSV file to write.",
+            show_default="predictions.csv in the run folder",
+            readable=False,
+        ),
     ] = None,
     index: Annotated[
         int | None,
@@ -42,7 +46,7 @@ def predict(
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name a CSV file")
     settings, place = run_settings(config), find_device(device)
-    graph = load_graph(config.dataset, data_root=data_root, offline=offline)
+    graph = load_graph(config.dataset, data_root=data_root, offline=offline, options=config.options)
     splits = make_splits(
         graph,
         config.dataset,

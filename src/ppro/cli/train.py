@@ -10,7 +10,15 @@ import typer
 from rich.console import Console
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
+from ppro.cli.options import (
+    DataRoot,
+    Device,
+    GraphOptions,
+    Offline,
+    Threads,
+    find_device,
+    graph_options,
+)
 from ppro.config import Recipe, Settings, assignments
 from ppro.data import dataset_info, default_split, load_graph, make_splits
 from ppro.errors import SettingsError
@@ -69,11 +77,16 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder to write the run to.", show_default="a new one below runs/"),
+        typer.Option(
+            help="Folder to write the run to.",
+            show_default="a new one below runs/",
+            readable=False,
+        ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="End with one JSON object on stdout.")
     ] = False,
+    option: GraphOptions = None,
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
@@ -85,6 +98,8 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train cora
 
       ppro train texas --strategy l2u --split geom-gcn-48-32-20
+
+      ppro train csbm --option homophily=0.2
 
       ppro train pubmed --set epsilon=0.7 --set max_steps=16 --runs 3 --json
     """
@@ -99,13 +114,14 @@ def train(  # noqa: PLR0913 - one argument per option
         dataset=dataset,
         split=chosen.split,
         runs=runs,
+        options=graph_options(option),
         settings=chosen.settings,
         paper=chosen.paper,
     )
     settings, place = run_settings(config), find_device(device)
     out = out or free_name(Path("runs"), f"{dataset}-{chosen.settings.strategy}")
     check_writable(out)
-    graph = load_graph(dataset, data_root=data_root, offline=offline)
+    graph = load_graph(dataset, data_root=data_root, offline=offline, options=config.options)
     splits = make_splits(
         graph,
         dataset,

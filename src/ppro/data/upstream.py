@@ -41,5 +41,8 @@ def download(files: Sequence[RawFile], cache: Path) -> None:
 def _reason(error: Exception) -> str:
     first_line = (str(error) or "no details").splitlines()[0]
     # requests repeats the address at length before it comes to the cause.
-    cause = first_line.rpartition("(Caused by ")[2]
-    return f"{type(error).__name__}: {cause[:160]}"
+    _, caused, cause = first_line.rpartition("(Caused by ")
+    if caused:
+        # It reads like NameResolutionError("…: Failed to resolve 'host'"): keep the sentence.
+        cause = cause.rstrip(")\"'").rpartition(": ")[2].partition(" ([")[0]
+    return f"{type(error).__name__}: {cause}"
