@@ -10,6 +10,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from ppro.allocator import keep_freed_memory
 from ppro.assembly import all_rows, build_model, prepare_inputs, rows_from_masks
 from ppro.config import Settings
 from ppro.data.splits import Splits
@@ -82,6 +83,8 @@ def fit(
         threads: CPU cores to use; chosen from the work when None.
     """
     device = device or torch.device("cpu")
+    if device.type == "cpu":
+        keep_freed_memory()
     cores = threads or worth_cores(graph, settings[0], len(settings))
     use_threads(cores)
     inputs = prepare_inputs(graph, settings[0], device)

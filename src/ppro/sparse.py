@@ -14,8 +14,8 @@ from torch import Tensor
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
-NARROW = 16
-"""Columns from which, on a CPU, embedding_bag is the faster kernel."""
+WIDE, LARGE = 16, 250_000
+"""Columns, or elements of a run's embeddings, from which embedding_bag is the faster CPU kernel."""
 
 
 def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
@@ -86,7 +86,7 @@ def multiply(
     for run in range(h.shape[0]):
         weights = matrix.values() if values is None else values[run]
         into = None if other is None else other[run]
-        if h.dtype == torch.float32 and h.shape[2] >= NARROW:
+        if h.dtype == torch.float32 and (h.shape[2] >= WIDE or h[run].numel() >= LARGE):
             _bagged(matrix, weights, h[run], alpha, into, beta, out[run])
         else:
             _library(matrix, weights, h[run], alpha, into, beta, out[run])
@@ -107,6 +107,8 @@ def _bagged(
     product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
     if other is None:
         torch.mul(product, alpha, out=out)
+    elif alpha == 1 - beta:
+        torch.lerp(product, other, beta, out=out)
     else:
         torch.add(product.mul_(alpha), other, alpha=beta, out=out)
 

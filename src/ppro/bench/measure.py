@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ppro.allocator import keep_freed_memory
 from ppro.assembly import build_model, prepare_inputs, rows_from_masks
 from ppro.bench.cases import Case, bench_graph
 from ppro.bench.peer import Peer
@@ -35,6 +36,7 @@ def our_epoch(case: Case, graph: Graph, splits: Splits, device: torch.device) ->
 
 def measure(case: Case, device: torch.device, threads: int | None) -> dict[str, Any]:
     """Seconds per epoch of ours and of the peer, alternating, and their ratio."""
+    keep_freed_memory()
     graph, splits = bench_graph(case.graph)
     chosen = use_threads(threads or worth_cores(graph, case.settings()[0], case.runs))
     ours = our_epoch(case, graph, splits, device)
