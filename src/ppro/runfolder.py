@@ -16,7 +16,6 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from ppro import __version__
 from ppro.config import PaperResult, Settings, explain
 from ppro.data.splits import Splits
 from ppro.errors import RunError
@@ -200,7 +200,7 @@ def summary(
 def versions() -> dict[str, str]:
     """What the result was computed with."""
     return {
-        "ppro": version("ppro"),
+        "ppro": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import Any
 
@@ -14,34 +15,58 @@ from ppro.assembly import build_model, prepare_inputs, rows_from_masks
 from ppro.bench.cases import Case, bench_graph
 from ppro.bench.peer import Peer
 from ppro.capture import WARM_UP, Replay
+from ppro.config import Settings
 from ppro.data import Splits
 from ppro.graph import Graph
-from ppro.threads import use_threads, worth_cores
+from ppro.threads import share_out, use_threads, worth_cores
 from ppro.training import Trainer
 
-BUDGET = 6.0
-"""Seconds spent on timing one case."""
 
+def our_epoch(
+    case: Case, graph: Graph, splits: Splits, device: torch.device, cores: int = 1
+) -> Callable[[], None]:
+    """An epoch of ours with everything a training has: both passes, controllers, validation.
 
-def our_epoch(case: Case, graph: Graph, splits: Splits, device: torch.device) -> Callable[[], None]:
-    """An epoch of ours with everything a training has: both passes, controllers, validation."""
-    settings = case.settings()
-    masks = [mask.expand(case.runs, -1) for mask in (splits.train, splits.val)]
-    train, val = (rows_from_masks(mask, graph.labels, device) for mask in masks)
-    model = build_model(graph.num_features, graph.num_classes, settings, device)
+    Runs share the cores as in a training: side by side on a CPU, in one program on a GPU.
+    """
+    settings = [s.replace(epochs=2000) for s in case.settings()]
     inputs = prepare_inputs(graph, settings[0], device)
-    trainer = Trainer(model, inputs, train, val, [s.replace(epochs=2000) for s in settings])
-    return Replay(trainer.epoch) if device.type == "cuda" else trainer.epoch
+
+    def trainer(part: Sequence[Settings]) -> Trainer:
+        masks = [mask.expand(len(part), -1) for mask in (splits.train, splits.val)]
+        train, val = (rows_from_masks(mask, graph.labels, device) for mask in masks)
+        model = build_model(graph.num_features, graph.num_classes, part, device)
+        return Trainer(model, inputs, train, val, part)
+
+    if device.type == "cuda":
+        return Replay(trainer(settings).epoch)
+    workers, threads = share_out(cores, case.runs)
+    if workers == 1:
+        return trainer(settings).epoch
+    trainers = [trainer(settings[worker::workers]) for worker in range(workers)]
+    pool = ThreadPoolExecutor(workers, initializer=use_threads, initargs=(threads,))
+
+    def epoch() -> None:
+        for done in [pool.submit(part.epoch) for part in trainers]:
+            done.result()
+
+    return epoch
 
 
-def measure(case: Case, device: torch.device, threads: int | None) -> dict[str, Any]:
-    """Seconds per epoch of ours and of the peer, alternating, and their ratio."""
+def measure(
+    case: Case, device: torch.device, threads: int | None = None, budget: float = 6.0
+) -> dict[str, Any]:
+    """Milliseconds per epoch of ours and of the peer, alternating, and their ratio.
+
+    Args:
+        budget: seconds to spend on it.
+    """
     keep_freed_memory()
     graph, splits = bench_graph(case.graph)
     chosen = use_threads(threads or worth_cores(graph, case.settings()[0], case.runs))
-    ours = our_epoch(case, graph, splits, device)
+    ours = our_epoch(case, graph, splits, device, chosen)
     peer = Peer(graph, splits, case.settings()[0], device).epoch
-    mine, theirs = alternate(ours, peer, device)
+    mine, theirs = alternate(ours, peer, device, budget)
     return {
         "graph": case.graph,
         "edges": graph.num_edges,
@@ -58,7 +83,7 @@ def measure(case: Case, device: torch.device, threads: int | None) -> dict[str, 
 
 
 def alternate(
-    ours: Callable[[], None], peer: Callable[[], None], device: torch.device
+    ours: Callable[[], None], peer: Callable[[], None], device: torch.device, budget: float
 ) -> tuple[list[float], list[float]]:
     """Time both in turn, so that a busy machine slows both alike."""
     for _ in range(WARM_UP + 1):
@@ -66,7 +91,7 @@ def alternate(
     peer()
     mine: list[float] = []
     theirs: list[float] = []
-    end = time.perf_counter() + BUDGET
+    end = time.perf_counter() + budget
     while len(mine) < 3 or (time.perf_counter() < end and len(mine) < 200):
         mine.append(seconds(ours, device))
         theirs.append(seconds(peer, device))

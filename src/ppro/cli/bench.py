@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ppro.bench import Case, cases, measure
 from ppro.bench.memory import peak_of_step
+from ppro.bench.render import draw, page, read_reports
 from ppro.cli import console
 from ppro.cli.options import Device, Threads, find_device
 from ppro.errors import RunError
@@ -29,8 +30,19 @@ def bench(
     ] = None,
     device: Device = "auto",
     threads: Threads = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Time to spend on each case.", show_default=True)
+    ] = 6.0,
     out: Annotated[
         Path | None, typer.Option(help="JSON file to write.", show_default="none")
+    ] = None,
+    render: Annotated[
+        Path | None,
+        typer.Option(
+            help="Measure nothing; write this Markdown page and its chart from the files in "
+            "results/bench.",
+            show_default="off",
+        ),
     ] = None,
 ) -> None:
     """Measure an epoch of ours against APPNP of PyTorch Geometric, used as its users do.
@@ -38,11 +50,14 @@ def bench(
     Same data, sizes, depth, optimiser, and a validation in every epoch; both are timed in turn in
     one process, and the ratio of the medians counts. L2B runs to full depth, its costliest case.
     """
+    if render is not None:
+        _render(render)
+        return
     place = find_device(device)
     chosen = [c for c in cases(quick, place.type == "cuda") if only in (None, c.graph)]
     rows = []
     for case in chosen:
-        row = measure(case, place, threads)
+        row = measure(case, place, threads, seconds)
         console.err.print(_line(row))
         rows.append(row)
     memory = {} if quick or only else _memory(str(place))
@@ -50,6 +65,17 @@ def bench(
     _show(rows, memory)
     if out is not None:
         _write(out, report)
+
+
+def _render(page_file: Path) -> None:
+    reports = read_reports(Path("results") / "bench")
+    chart = page_file.with_suffix(".png")
+    try:
+        draw(reports, chart)
+        page_file.write_text(page(reports, chart.name), encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{page_file}: cannot be written ({error.strerror})") from None
+    console.out.print(f"written: {page_file} and {chart.name} beside it")
 
 
 def _memory(device: str) -> dict[str, float]:
