@@ -2,9 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The benchmark graphs, where a folder of them lies beside the checkout; else they are downloaded.
-DATA := $(wildcard ../shared/data)
-export PPRO_DATA ?= $(if $(DATA),$(abspath $(DATA)))
 
 .PHONY: install train test format clean
 
@@ -13,9 +10,10 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "PPro needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check torch -c constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	@echo "setting up $(VENV): PyTorch and what else constraints.txt pins; this takes a minute or more"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check torch -c constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
 	@touch $@
 
 train: install

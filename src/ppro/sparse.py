@@ -8,6 +8,8 @@ together in memory, so that they stay in the cache while their product is comput
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -79,18 +81,30 @@ def multiply(
     """
     if out is None:
         out = h.new_empty(h.shape[0], matrix.shape[0], h.shape[2])
-    if h.is_cuda:
-        from ppro.gpu import multiply_on_gpu
-
-        return multiply_on_gpu(matrix, h, values, alpha, other, beta, out)
+    if h.is_cuda and (kernel := _gpu_kernel()) is not None:
+        return kernel(matrix, h, values, alpha, other, beta, out)
     for run in range(h.shape[0]):
         weights = matrix.values() if values is None else values[run]
         into = None if other is None else other[run]
-        if h.dtype == torch.float32 and (h.shape[2] >= WIDE or h[run].numel() >= LARGE):
+        if _suits_bags(h[run]):
             _bagged(matrix, weights, h[run], alpha, into, beta, out[run])
         else:
             _library(matrix, weights, h[run], alpha, into, beta, out[run])
     return out
+
+
+@cache
+def _gpu_kernel() -> Callable[..., Tensor] | None:
+    """The fused kernel, or None where there is no Triton: then the sparse library serves."""
+    try:
+        from ppro.gpu import multiply_on_gpu
+    except ImportError:
+        return None
+    return multiply_on_gpu
+
+
+def _suits_bags(h: Tensor) -> bool:
+    return h.dtype == torch.float32 and not h.is_cuda and (h.shape[1] >= WIDE or h.numel() >= LARGE)
 
 
 def _bagged(
