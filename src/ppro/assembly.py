@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ppro.backbones import APPNP, Backbone
+from ppro.backbones import BACKBONES, Backbone
 from ppro.config import Settings
 from ppro.controllers import Controllers
 from ppro.errors import SettingsError
@@ -17,6 +17,9 @@ from ppro.layers import generators
 from ppro.model import Inputs, Parts, PPro, Rows
 from ppro.priority import influence
 from ppro.propagation import Adjacency
+
+OwnBackbone = type[Backbone] | nn.Module | Sequence[nn.Module]
+"""A class of backbones, a BasicGNN of PyTorch Geometric, or a list of its convolutions."""
 
 
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device) -> Inputs:
@@ -34,34 +37,54 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device) -> In
 
 
 def build_backbone(
-    rngs: Sequence[torch.Generator], num_features: int, num_classes: int, settings: Settings
+    rngs: Sequence[torch.Generator],
+    num_features: int,
+    num_classes: int,
+    settings: Settings,
+    own: OwnBackbone | None = None,
 ) -> Backbone:
-    """The backbone that the settings name, with the initial weights of every run."""
-    return APPNP(
-        rngs,
-        num_features,
-        num_classes,
-        hidden=settings.hidden,
-        alpha=settings.alpha,
-        form=settings.form,
-        concat=settings.concat,
-    )
+    """The backbone that the settings name, or the user's own, with initial weights of every run."""
+    if own is not None and not isinstance(own, type):
+        from ppro.backbones.pyg import Adapted
+
+        return Adapted(rngs, num_features, num_classes, own)
+    made = own or BACKBONES[settings.backbone]
+    return made.from_settings(rngs, num_features, num_classes, settings)
+
+
+def settings_for(own: OwnBackbone | None, settings: Sequence[Settings]) -> list[Settings]:
+    """The settings with the number of steps that a given model of PyTorch Geometric has."""
+    if own is None or isinstance(own, type):
+        return list(settings)
+    from ppro.backbones.pyg import number_of_steps
+
+    return [s.replace(max_steps=number_of_steps(own)) for s in settings]
 
 
 def build_model(
-    num_features: int, num_classes: int, settings: Sequence[Settings], device: torch.device
+    num_features: int,
+    num_classes: int,
+    settings: Sequence[Settings],
+    device: torch.device,
+    backbone: OwnBackbone | None = None,
 ) -> PPro:
-    """A model with one run for each of the settings."""
+    """A model with one run for each of the settings.
+
+    Args:
+        backbone: as for :func:`ppro.fitting.fit`.
+    """
     first = settings[0]
     check_same_program(settings)
     rngs = generators([s.seed for s in settings])
-    backbone = build_backbone(rngs, num_features, num_classes, first)
+    made = build_backbone(rngs, num_features, num_classes, first, backbone)
+    if device.type == "cuda" and not made.capturable:
+        raise SettingsError("layers of PyTorch Geometric cannot be recorded; train on the CPU")
     controllers = None
     if first.strategy != "none":
         predictions = first.controller_inputs == "predictions"
         controllers = Controllers(
             rngs,
-            num_classes if predictions else backbone.width,
+            num_classes if predictions else made.width,
             first.controller_units,
             [float(s.propagation_bias or 0.0) for s in settings],
             first.weight_form,
@@ -74,7 +97,7 @@ def build_model(
         predictions=first.controller_inputs == "predictions",
     )
     epsilon = torch.tensor([s.epsilon for s in settings])
-    model = PPro(backbone, controllers, first.strategy, first.max_steps, epsilon, parts)
+    model = PPro(made, controllers, first.strategy, first.max_steps, epsilon, parts)
     return model.to(device)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ppro.backbones import BackboneName
 from ppro.backbones.appnp import Form
 from ppro.controllers import WeightForm
 from ppro.errors import SettingsError
@@ -38,7 +39,9 @@ class Settings(BaseModel):
     strategy: Strategy = Field(
         default="l2b", description="how nodes choose their step: l2b, l2u or none"
     )
-    backbone: Literal["appnp"] = Field(default="appnp", description="the graph neural network")
+    backbone: BackboneName = Field(
+        default="appnp", description="the graph neural network: appnp, gat, gcn, gcnii or sgc"
+    )
     seed: int = Field(default=0, ge=0, lt=2**31, description="seed of initial weights and dropout")
 
     feature_norm: FeatureNorm = Field(
@@ -52,7 +55,11 @@ class Settings(BaseModel):
     )
     concat: bool = Field(default=False, description="the classifier sees h̃ and h0 (form hidden)")
     hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
-    alpha: Share = Field(default=0.1, description="teleport share α of APPNP")
+    alpha: Share = Field(default=0.1, description="teleport share α of APPNP and GCNII")
+    heads: int = Field(default=8, ge=1, description="attention heads of GAT")
+    gcnii_lambda: Positive = Field(
+        default=0.5, description="λ of GCNII: step k is an identity map but for log(λ/k + 1)"
+    )
     max_steps: int = Field(
         default=10, ge=1, description="L, the largest number of propagation steps"
     )

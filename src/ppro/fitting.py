@@ -11,7 +11,14 @@ import torch
 from torch import Tensor
 
 from ppro.allocator import keep_freed_memory
-from ppro.assembly import all_rows, build_model, prepare_inputs, rows_from_masks
+from ppro.assembly import (
+    OwnBackbone,
+    all_rows,
+    build_model,
+    prepare_inputs,
+    rows_from_masks,
+    settings_for,
+)
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.graph import Graph
@@ -71,6 +78,7 @@ def fit(
     splits: Splits,
     settings: Sequence[Settings],
     *,
+    backbone: OwnBackbone | None = None,
     device: torch.device | None = None,
     threads: int | None = None,
     on_epoch: OnEpoch | None = None,
@@ -80,8 +88,12 @@ def fit(
     Test labels are read once, after training, in the state that validation chose.
 
     Args:
+        backbone: your own instead of the one that the settings name: a class of backbones, a
+            BasicGNN of PyTorch Geometric, or a list of its convolutions. The last two decide the
+            number of steps too, and train on a CPU only.
         threads: CPU cores to use; chosen from the work when None.
     """
+    settings = settings_for(backbone, settings)
     device = device or torch.device("cpu")
     if device.type == "cpu":
         keep_freed_memory()
@@ -89,7 +101,7 @@ def fit(
     use_threads(cores)
     inputs = prepare_inputs(graph, settings[0], device)
     start = time.perf_counter()
-    model, history = _train(graph, inputs, splits, settings, device, cores, on_epoch)
+    model, history = _train(graph, inputs, splits, settings, backbone, cores, on_epoch)
     seconds = time.perf_counter() - start
     nodes = describe_nodes(model, inputs, graph, len(settings))
     return Fit(
@@ -109,13 +121,17 @@ def _train(
     inputs: Inputs,
     splits: Splits,
     settings: Sequence[Settings],
-    device: torch.device,
+    backbone: OwnBackbone | None,
     cores: int,
     on_epoch: OnEpoch | None,
 ) -> tuple[PPro, History]:
     """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
+    device = inputs.influence.device
     workers, threads = share_out(cores, len(settings)) if device.type == "cpu" else (1, 1)
-    model = build_model(graph.num_features, graph.num_classes, settings, device)
+
+    def build(part: slice) -> PPro:
+        sizes = graph.num_features, graph.num_classes
+        return build_model(*sizes, settings[part], device, backbone)
 
     def trainer(part: slice, of: PPro) -> Trainer:
         train, val = (
@@ -124,14 +140,14 @@ def _train(
         )
         return Trainer(of, inputs, train, val, settings[part])
 
+    model = build(slice(None))
     if workers == 1:
         return model, trainer(slice(None), model).run(on_epoch)
     bounds = [len(settings) * w // workers for w in range(workers + 1)]
     trainers = []
     for begin, end in pairwise(bounds):
         part = slice(begin, end)
-        of = build_model(graph.num_features, graph.num_classes, settings[part], device)
-        trainers.append(trainer(part, of))
+        trainers.append(trainer(part, build(part)))
     history = train_side_by_side(trainers, threads, on_epoch)
     _gather(model, [t.model for t in trainers])
     return model, history

@@ -190,7 +190,7 @@ class _Pass:
         self.adjacency = inputs.adjacency
         if noise is not None and noise.edge_rates is not None:
             self.adjacency = inputs.adjacency.dropped(noise)
-        self.h0 = model.backbone.embed(inputs.features, noise)
+        self.h0 = model.backbone.initial(inputs.features, self.adjacency, noise)
         self.h0_rows = self._pick(self.h0)
         self.z: Tensor | None = None
         self._shared: dict[tuple[bool, bool], Tensor] = {}

@@ -35,7 +35,10 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
         (["coraa"], "unknown dataset 'coraa'; did you mean cora"),
         (["csbm", "--strategy", "l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
         (["csbm", "--set", "strategy=l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
-        (["csbm", "--backbone", "gcn"], "backbone: input should be 'appnp' (got 'gcn')"),
+        (
+            ["csbm", "--backbone", "gta"],
+            "backbone: input should be 'appnp', 'gat', 'gcn', 'gcnii' or 'sgc' (got 'gta')",
+        ),
         (["csbm", "--split", "publik"], "csbm has no split 'publik'; it has random-60-20-20"),
         (["digits", "--split", "public"], "digits has no split 'public'; it has random-60-20-20"),
         (["csbm", "--set", "dropot=0.1"], "unknown key 'dropot'; did you mean 'dropout'?"),

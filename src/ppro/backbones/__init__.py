@@ -1,6 +1,22 @@
 """The graph neural networks that PPro can control, one file each."""
 
+from typing import Literal
+
 from ppro.backbones.appnp import APPNP
 from ppro.backbones.base import Backbone
+from ppro.backbones.gat import GAT
+from ppro.backbones.gcn import GCN
+from ppro.backbones.gcnii import GCNII
+from ppro.backbones.sgc import SGC
 
-__all__ = ["APPNP", "Backbone"]
+BackboneName = Literal["appnp", "gat", "gcn", "gcnii", "sgc"]
+
+BACKBONES: dict[BackboneName, type[Backbone]] = {
+    "appnp": APPNP,
+    "gat": GAT,
+    "gcn": GCN,
+    "gcnii": GCNII,
+    "sgc": SGC,
+}
+
+__all__ = ["APPNP", "BACKBONES", "GAT", "GCN", "GCNII", "SGC", "Backbone", "BackboneName"]

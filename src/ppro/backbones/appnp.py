@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.backbones.base import HIDDEN_SITE as HIDDEN_SITE
 from ppro.backbones.base import Backbone, dropout, dropout_all
 from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
@@ -16,8 +17,6 @@ from ppro.noise import Noise
 from ppro.propagation import Adjacency
 
 Form = Literal["hidden", "class"]
-
-HIDDEN_SITE = 1
 
 
 class APPNP(Backbone):
@@ -30,6 +29,8 @@ class APPNP(Backbone):
     Args:
         concat: the classifier sees [h̃ ‖ h0] instead of h̃ (form "hidden" only).
     """
+
+    takes: ClassVar[tuple[str, ...]] = ("hidden", "alpha", "form", "concat")
 
     alpha: float
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
+import torch
 from torch import Tensor, nn
 
 from ppro.features import Features
 from ppro.noise import Noise, matrix_ids
 from ppro.propagation import Adjacency
+
+if TYPE_CHECKING:
+    from ppro.config import Settings
+
+HIDDEN_SITE = 1
+STEP_SITE = 10
+"""Dropout sites of the classifier's input, and of step k: ``STEP_SITE + k``."""
 
 
 class Backbone(nn.Module, ABC):
@@ -20,16 +30,38 @@ class Backbone(nn.Module, ABC):
     gets a backward pass whose memory does not grow with the depth.
 
     Attributes:
+        takes: the settings that the constructor takes by their names, after the generators, the
+            number of features and the number of classes.
         width: d, the size of the embeddings that propagate.
         alpha: the teleport share of a linear recursion h_k = (1-α) Â h_{k-1} + α h_0, or None.
+        capturable: whether a pass never waits for the device, so that a CUDA graph can hold it.
     """
+
+    takes: ClassVar[tuple[str, ...]] = ("hidden",)
 
     width: int
     alpha: float | None = None
+    capturable: bool = True
+
+    @classmethod
+    def from_settings(
+        cls,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        settings: Settings,
+    ) -> Self:
+        """The backbone of these settings, with the initial weights of every run."""
+        chosen = {name: getattr(settings, name) for name in cls.takes}
+        return cls(rngs, num_features, num_classes, **chosen)
 
     @abstractmethod
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """h^(0) = f_θ(X). Shape ``[R, n, d]``, contiguous."""
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """h^(0); only a backbone whose first layer sees neighbours needs more than ``embed``."""
+        return self.embed(x, noise)
 
     @abstractmethod
     def step(
@@ -56,3 +88,9 @@ def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
 def dropout_all(h: Tensor, x: Features, noise: Noise | None, site: int) -> Tensor:
     """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
     return h if noise is None else h * noise.scale(x.row_ids(h.shape[-1]), site)
+
+
+def dropout_step(h: Tensor, noise: Noise | None, k: int) -> Tensor:
+    """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
+    nodes = torch.arange(h.shape[1], device=h.device).unsqueeze(0)
+    return dropout(h, nodes, noise, STEP_SITE + k)
