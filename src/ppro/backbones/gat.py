@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout, dropout_step
+from ppro.backbones.base import dropout_step
+from ppro.backbones.hidden import HiddenBackbone
 from ppro.errors import SettingsError
-from ppro.features import Features
-from ppro.layers import RunLinear, glorot, zeros
+from ppro.layers import glorot, zeros
 from ppro.noise import Noise, matrix_ids
 from ppro.propagation import Adjacency
 from ppro.sparse import multiply, row_indices, transpose
@@ -23,7 +23,7 @@ ATTENTION_SITE = 100_000
 """Dropout site of the coefficients in step k: ``ATTENTION_SITE + k``."""
 
 
-class GAT(Backbone):
+class GAT(HiddenBackbone):
     """Graph attention (Veličković et al., 2018), several heads side by side.
 
     In each head z_j = W h_j and ĥ_i = Σ_j a_ij z_j + b over the entries (i, j) of Â, where a_ij is
@@ -51,22 +51,20 @@ class GAT(Backbone):
         max_steps: int,
         heads: int,
     ) -> None:
-        super().__init__()
         if hidden % heads:
             raise SettingsError(
                 f"gat: hidden = {hidden} cannot be split over {heads} heads; "
                 f"set hidden to a multiple of heads, for example {heads * (hidden // heads + 1)}"
             )
-        self.width = hidden
-        self.weight_in, self.bias_in = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
+        super().__init__(rngs, num_features, num_classes, hidden)
         self.steps = nn.ModuleList(_Attention(rngs, hidden, heads) for _ in range(max_steps))
-        self.output = RunLinear(rngs, hidden, num_classes)
         self.heads = heads
         self._pattern: _Pattern | None = None
 
-    def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """ELU(drop(X) W_in + b_in)."""
-        return F.elu(x.linear(self.weight_in, noise) + self.bias_in.unsqueeze(1))
+    @staticmethod
+    def activation(h: Tensor) -> Tensor:
+        """What follows the embedding layer and every step."""
+        return F.elu(h)
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
@@ -76,7 +74,7 @@ class GAT(Backbone):
         if noise is not None:
             scale = self._scale(k, adjacency, noise)
         aggregate = self.steps[k - 1](dropout_step(h, noise, k), pattern, scale)
-        return aggregate, F.elu(aggregate)
+        return aggregate, self.activation(aggregate)
 
     def _pattern_of(self, adjacency: Adjacency) -> _Pattern:
         """The entries of Â, listed once: on a GPU that waits for the device."""
@@ -93,15 +91,6 @@ class GAT(Backbone):
         if adjacency.values is None:
             return scale
         return scale * (adjacency.values / entries).unsqueeze(1)
-
-    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
-        """drop(h) W_out + b_out."""
-        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
-        return logits
-
-    def decayed(self) -> list[nn.Parameter]:
-        """W_in; the original decays all."""
-        return [self.weight_in]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout, dropout_step
-from ppro.features import Features
-from ppro.layers import RunLinear, glorot, zeros
+from ppro.backbones.base import dropout_step
+from ppro.backbones.hidden import HiddenBackbone
+from ppro.layers import glorot
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
 
 
-class GCNII(Backbone):
+class GCNII(HiddenBackbone):
     """Initial residual and identity mapping (Chen et al., 2020).
 
     h_k = ReLU(((1-α) Â drop(h_{k-1}) + α h_0) ((1-β_k) I + β_k W_k)), β_k = log(λ/k + 1), with
@@ -41,16 +41,9 @@ class GCNII(Backbone):
         alpha: float,
         gcnii_lambda: float,
     ) -> None:
-        super().__init__()
-        self.width = hidden
+        super().__init__(rngs, num_features, num_classes, hidden)
         self.residual, self.gcnii_lambda = alpha, gcnii_lambda
-        self.weight_in, self.bias_in = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
         self.steps = nn.ParameterList(glorot(rngs, hidden, hidden) for _ in range(max_steps))
-        self.output = RunLinear(rngs, hidden, num_classes)
-
-    def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """ReLU(drop(X) W_in + b_in)."""
-        return F.relu(x.linear(self.weight_in, noise) + self.bias_in.unsqueeze(1))
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
@@ -60,12 +53,3 @@ class GCNII(Backbone):
         u = torch.lerp(aggregate, h0, self.residual)
         beta = math.log(self.gcnii_lambda / k + 1)
         return aggregate, F.relu(torch.baddbmm(u, u, self.steps[k - 1], beta=1 - beta, alpha=beta))
-
-    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
-        """drop(h) W_out + b_out."""
-        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
-        return logits
-
-    def decayed(self) -> list[nn.Parameter]:
-        """W_in; the original decays all, the W_k the most."""
-        return [self.weight_in]
