@@ -19,7 +19,7 @@ from ppro.noise import Noise
 
 
 class HiddenBackbone(Backbone):
-    """h0 = act(drop(X) W_in + b_in), steps of hidden features, ŷ = softmax(drop(h̃) W_out + b_out)."""
+    """h0 = act(drop(X) W_in + b_in), steps, then ŷ = softmax(drop(h̃) W_out + b_out)."""
 
     def __init__(
         self,
