@@ -8,7 +8,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# Threads that wait for work must sleep: on a busy machine spinning ones slow training down tenfold.
+# Threads that wait for work must sleep: on a busy machine spinning ones keep the others from it.
 # It must be said before PyTorch starts its threads.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -12,7 +12,7 @@ def keep_freed_memory() -> bool:
     """Serve large tensors from memory that was used before, instead of fresh pages each time.
 
     By default the GNU C library maps every large block anew and hands it back when freed; the
-    system then clears page after page again, which on large graphs takes as long as the arithmetic.
+    system then clears page after page again, which on large graphs takes long.
     The price is memory: what lies unused between tensors stays with the process. Returns whether
     this system's library could be told so.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import torch
@@ -35,19 +36,15 @@ class Features:
 
     def __init__(self, matrix: Tensor) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self.device = matrix.device
-        self._row_ids: dict[int, Tensor] = {}
         self.forward: _SparseDropped | _DenseDropped
         self.adjoint: _SparseDropped | _DenseDropped
         sparse = matrix.layout == torch.sparse_csr
         self.forward, self.adjoint = (_SparseDropped if sparse else _DenseDropped).pair(matrix)
 
-    def row_ids(self, width: int) -> Tensor:
-        """Dropout ids of a matrix with one row per node. Shape ``[1, n, width]``."""
-        if width not in self._row_ids:
-            nodes = torch.arange(self.shape[0], device=self.device).unsqueeze(0)
-            self._row_ids[width] = matrix_ids(nodes, width)
-        return self._row_ids[width]
+    @cached_property
+    def dense(self) -> Tensor:
+        """X as a dense matrix, for layers that take no other. Shape ``[n, f]``."""
+        return self.forward.matrix.to_dense()
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W.

@@ -2,8 +2,7 @@
 
 Whether an element is dropped is a hash of (seed of the run, epoch, site, row, column). So a run
 draws the same masks alone or in a batch of runs, on a CPU or a GPU, after a resume, and for
-any part of the rows; nothing has to be stored for the backward pass; and on a CPU it is several
-times faster than drawing random numbers.
+any part of the rows, and nothing has to be stored for the backward pass.
 """
 
 from __future__ import annotations

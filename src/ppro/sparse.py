@@ -84,12 +84,9 @@ def multiply(
     if h.is_cuda and (kernel := _gpu_kernel()) is not None:
         return kernel(matrix, h, values, alpha, other, beta, out)
     for run in range(h.shape[0]):
-        weights = matrix.values() if values is None else values[run]
-        into = None if other is None else other[run]
-        if _suits_bags(h[run]):
-            _bagged(matrix, weights, h[run], alpha, into, beta, out[run])
-        else:
-            _library(matrix, weights, h[run], alpha, into, beta, out[run])
+        left = matrix if values is None else with_values(matrix, values[run])
+        product = _bagged if _suits_bags(h[run]) else _library
+        product(left, h[run], alpha, None if other is None else other[run], beta, out[run])
     return out
 
 
@@ -108,16 +105,10 @@ def _suits_bags(h: Tensor) -> bool:
 
 
 def _bagged(
-    matrix: Tensor,
-    values: Tensor,
-    h: Tensor,
-    alpha: float,
-    other: Tensor | None,
-    beta: float,
-    out: Tensor,
+    left: Tensor, h: Tensor, alpha: float, other: Tensor | None, beta: float, out: Tensor
 ) -> None:
     """Rows of the product as weighted bags of rows of h: PyTorch's best CPU kernel for it."""
-    starts, columns = matrix.crow_indices(), matrix.col_indices()
+    starts, columns, values = left.crow_indices(), left.col_indices(), left.values()
     product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
     if other is None:
         torch.mul(product, alpha, out=out)
@@ -128,17 +119,8 @@ def _bagged(
 
 
 def _library(
-    matrix: Tensor,
-    values: Tensor,
-    h: Tensor,
-    alpha: float,
-    other: Tensor | None,
-    beta: float,
-    out: Tensor,
+    left: Tensor, h: Tensor, alpha: float, other: Tensor | None, beta: float, out: Tensor
 ) -> None:
     """The sparse library's product."""
-    left = matrix if values is matrix.values() else with_values(matrix, values)
-    if other is None:
-        torch.addmm(out, left, h, beta=0, alpha=alpha, out=out)
-    else:
-        torch.addmm(other, left, h, beta=beta, alpha=alpha, out=out)
+    added, share = (out, 0.0) if other is None else (other, beta)
+    torch.addmm(added, left, h, beta=share, alpha=alpha, out=out)

@@ -70,8 +70,7 @@ class Trainer:
         self.model, self.inputs, self.train_rows, self.val_rows = model, inputs, train, val
         self.settings = settings[0]
         self.values = RunValues.stack(settings, train.nodes.device)
-        drops_edges = any(s.edge_dropout > 0 for s in settings)
-        self.edge_rates = self.values.edge_dropout if drops_edges else None
+        self.drops_edges = any(s.edge_dropout > 0 for s in settings)
         self.theta = self._backbone_optimiser()
         self.phi = self._controller_optimiser()
         states = [optimiser.flat for optimiser in self.optimisers]
@@ -171,8 +170,6 @@ class Trainer:
     def select(self, runs: Tensor) -> None:
         """Go on with some of the runs only."""
         self.values = self.values.select(runs)
-        if self.edge_rates is not None:
-            self.edge_rates = self.values.edge_dropout
         self.train_rows, self.val_rows = self.train_rows.select(runs), self.val_rows.select(runs)
         self.model.epsilon = self.values.epsilon.unsqueeze(1)
         for optimiser in self.optimisers:
@@ -180,4 +177,5 @@ class Trainer:
 
     def _noise(self, part: int) -> Noise:
         moment = (2 * self.record.now + part).to(torch.int32)
-        return Noise(self.values.seeds, self.values.dropout, moment, self.edge_rates)
+        edge_rates = self.values.edge_dropout if self.drops_edges else None
+        return Noise(self.values.seeds, self.values.dropout, moment, edge_rates)

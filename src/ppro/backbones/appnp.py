@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.backbones.base import HIDDEN_SITE as HIDDEN_SITE
-from ppro.backbones.base import Backbone, dropout, dropout_all
+from ppro.backbones.base import Backbone, dropout
 from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.noise import Noise
@@ -58,7 +58,7 @@ class APPNP(Backbone):
         """h^(0) of all nodes. Shape ``[R, n, d]``."""
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
         if self.form == "class":
-            h = self.output(dropout_all(h, x, noise, HIDDEN_SITE))
+            h = self.output(self.dropout_all(h, noise, HIDDEN_SITE))
         return h
 
     def step(

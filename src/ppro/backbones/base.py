@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
@@ -43,6 +43,10 @@ class Backbone(nn.Module, ABC):
     alpha: float | None = None
     capturable: bool = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: dict[tuple[int, int, torch.device], Tensor] = {}
+
     @classmethod
     def from_settings(
         cls,
@@ -53,7 +57,8 @@ class Backbone(nn.Module, ABC):
     ) -> Self:
         """The backbone of these settings, with the initial weights of every run."""
         chosen = {name: getattr(settings, name) for name in cls.takes}
-        return cls(rngs, num_features, num_classes, **chosen)
+        build: Callable[..., Self] = cls
+        return build(rngs, num_features, num_classes, **chosen)
 
     @abstractmethod
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
@@ -77,20 +82,26 @@ class Backbone(nn.Module, ABC):
         """The parameters that weight decay acts on when it is not for all of them."""
         return []
 
+    def ids(self, rows: int, width: int, device: torch.device) -> Tensor:
+        """Dropout ids of a whole matrix, worked out once. Shape ``[1, rows, width]``."""
+        key = rows, width, device
+        if key not in self._ids:
+            self._ids[key] = matrix_ids(torch.arange(rows, device=device), width).unsqueeze(0)
+        return self._ids[key]
+
+    def dropout_all(self, h: Tensor, noise: Noise | None, site: int) -> Tensor:
+        """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
+        if noise is None:
+            return h
+        return h * noise.scale(self.ids(h.shape[1], h.shape[2], h.device), site)
+
+    def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
+        """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
+        return self.dropout_all(h, noise, STEP_SITE + k)
+
 
 def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
     """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
     if noise is None:
         return h
     return h * noise.scale(matrix_ids(rows, h.shape[-1]), site)
-
-
-def dropout_all(h: Tensor, x: Features, noise: Noise | None, site: int) -> Tensor:
-    """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
-    return h if noise is None else h * noise.scale(x.row_ids(h.shape[-1]), site)
-
-
-def dropout_step(h: Tensor, noise: Noise | None, k: int) -> Tensor:
-    """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
-    nodes = torch.arange(h.shape[1], device=h.device).unsqueeze(0)
-    return dropout(h, nodes, noise, STEP_SITE + k)

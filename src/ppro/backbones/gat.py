@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import dropout_step
 from ppro.backbones.hidden import HiddenBackbone
 from ppro.errors import SettingsError
 from ppro.layers import glorot, zeros
-from ppro.noise import Noise, matrix_ids
+from ppro.noise import Noise
 from ppro.propagation import Adjacency
 from ppro.sparse import multiply, row_indices, transpose
 
@@ -73,7 +72,7 @@ class GAT(HiddenBackbone):
         pattern, scale = self._pattern_of(adjacency), None
         if noise is not None:
             scale = self._scale(k, adjacency, noise)
-        aggregate = self.steps[k - 1](dropout_step(h, noise, k), pattern, scale)
+        aggregate = self.steps[k - 1](self.dropout_step(h, noise, k), pattern, scale)
         return aggregate, self.activation(aggregate)
 
     def _pattern_of(self, adjacency: Adjacency) -> _Pattern:
@@ -85,8 +84,7 @@ class GAT(HiddenBackbone):
     def _scale(self, k: int, adjacency: Adjacency, noise: Noise) -> Tensor:
         """What dropout multiplies the coefficients with. Shape ``[R, heads, nnz]``."""
         entries = adjacency.matrix.values()
-        heads = torch.arange(self.heads, device=entries.device)
-        ids = matrix_ids(heads, entries.shape[0]).unsqueeze(0)
+        ids = self.ids(self.heads, entries.shape[0], entries.device)
         scale = noise.scale(ids, ATTENTION_SITE + k)
         if adjacency.values is None:
             return scale

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import dropout_step
 from ppro.backbones.hidden import HiddenBackbone
 from ppro.layers import RunLinear
 from ppro.noise import Noise
@@ -41,4 +40,4 @@ class GCN(HiddenBackbone):
     ) -> tuple[Tensor, Tensor]:
         """ĥ = Â h and ReLU(drop(ĥ) W_k + b_k)."""
         aggregate = adjacency.matmul(h)
-        return aggregate, F.relu(self.steps[k - 1](dropout_step(aggregate, noise, k)))
+        return aggregate, F.relu(self.steps[k - 1](self.dropout_step(aggregate, noise, k)))

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import dropout_step
 from ppro.backbones.hidden import HiddenBackbone
 from ppro.layers import glorot
 from ppro.noise import Noise
@@ -49,7 +48,7 @@ class GCNII(HiddenBackbone):
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> tuple[Tensor, Tensor]:
         """ĥ = Â drop(h); with u = (1-α) ĥ + α h0, ReLU((1-β_k) u + β_k u W_k)."""
-        aggregate = adjacency.matmul(dropout_step(h, noise, k))
+        aggregate = adjacency.matmul(self.dropout_step(h, noise, k))
         u = torch.lerp(aggregate, h0, self.residual)
         beta = math.log(self.gcnii_lambda / k + 1)
         return aggregate, F.relu(torch.baddbmm(u, u, self.steps[k - 1], beta=1 - beta, alpha=beta))

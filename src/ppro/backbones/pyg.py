@@ -12,7 +12,7 @@ from torch.func import functional_call
 from torch_geometric.nn.inits import reset
 from torch_geometric.nn.models.basic_gnn import BasicGNN
 
-from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout, dropout_all, dropout_step
+from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout
 from ppro.errors import SettingsError
 from ppro.features import FEATURE_SITE, Features
 from ppro.layers import RunLinear
@@ -61,8 +61,7 @@ class Adapted(Backbone):
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """drop(X), which the first convolution takes. Shape ``[R, n, f]``."""
-        features = x.forward.matrix.to_dense().unsqueeze(0)
-        dropped = dropout_all(features, x, noise, FEATURE_SITE)
+        dropped = self.dropout_all(x.dense.unsqueeze(0), noise, FEATURE_SITE)
         return dropped.expand(self.output.weight.shape[0], -1, -1)
 
     def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
@@ -73,7 +72,7 @@ class Adapted(Backbone):
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> tuple[Tensor, Tensor]:
         """ĥ = conv_k(drop(h)), and it normalised and activated."""
-        return self._convolve(k, dropout_step(h, noise, k), adjacency)
+        return self._convolve(k, self.dropout_step(h, noise, k), adjacency)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """drop(h) W + b."""

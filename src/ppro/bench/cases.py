@@ -33,7 +33,7 @@ class Case:
             max_steps=self.max_steps,
             epsilon=1.0 if self.strategy == "l2b" else 0.5,
             feature_norm="none" if self.graph in GENERATED else "row",
-            epochs=100_000,
+            epochs=2000,
         )
         return [base.replace(seed=run) for run in range(self.runs)]
 

@@ -29,7 +29,7 @@ def our_epoch(
 
     Runs share the cores as in a training: side by side on a CPU, in one program on a GPU.
     """
-    settings = [s.replace(epochs=2000) for s in case.settings()]
+    settings = case.settings()
     inputs = prepare_inputs(graph, settings[0], device)
 
     def trainer(part: Sequence[Settings]) -> Trainer:

@@ -9,15 +9,14 @@ from typing import Annotated, Any
 
 import torch
 import typer
-from rich.table import Table
 
 from ppro.bench import Case, cases, measure
 from ppro.bench.memory import peak_of_step
 from ppro.bench.render import draw, page, read_reports
 from ppro.cli import console
 from ppro.cli.options import Device, Threads, find_device
-from ppro.errors import RunError
-from ppro.runfolder import dump_json, versions
+from ppro.errors import RunError, SettingsError
+from ppro.runfolder import dump_json, versions, whole_file
 from ppro.threads import available_cores
 
 
@@ -54,17 +53,25 @@ def bench(
         _render(render)
         return
     place = find_device(device)
-    chosen = [c for c in cases(quick, place.type == "cuda") if only in (None, c.graph)]
-    rows = []
-    for case in chosen:
-        row = measure(case, place, threads, seconds)
-        console.err.print(_line(row))
-        rows.append(row)
-    memory = {} if quick or only else _memory(str(place))
-    report = {"machine": _machine(place), "epochs": rows, "memory_mib": memory}
-    _show(rows, memory)
-    if out is not None:
+    report: dict[str, Any] = {"machine": _machine(place), "epochs": [], "memory_mib": {}}
+    for case in _chosen(cases(quick, place.type == "cuda"), only):
+        report["epochs"].append(measure(case, place, threads, seconds))
+        console.err.print(_line(report["epochs"][-1]))
         _write(out, report)
+    if not (quick or only):
+        report["memory_mib"] = _memory(str(place))
+        _write(out, report)
+    _show(report["epochs"], report["memory_mib"])
+    if out is not None:
+        console.out.print(f"written to {out}")
+
+
+def _chosen(found: list[Case], only: str | None) -> list[Case]:
+    chosen = [case for case in found if only in (None, case.graph)]
+    if not chosen:
+        graphs = ", ".join(dict.fromkeys(case.graph for case in found))
+        raise SettingsError(f"--only {only}: no case with this graph; there are {graphs}")
+    return chosen
 
 
 def _render(page_file: Path) -> None:
@@ -101,21 +108,23 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _show(rows: list[dict[str, Any]], memory: dict[str, float]) -> None:
-    table = Table("graph", "form", "L", "strategy", "runs", "ours ms", "PyG ms", "ratio")
+    cells = [("graph", "form", "L", "strategy", "runs", "ours ms", "PyG ms", "ratio")]
     for row in rows:
         sizes = (str(row["max_steps"]), row["strategy"], str(row["runs"]))
         times = (f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}")
-        table.add_row(row["graph"], row["form"], *sizes, *times)
-    console.out.print(table)
+        cells.append((row["graph"], row["form"], *sizes, *times))
+    console.out.print(console.aligned(cells, right=(2, 4, 5, 6, 7)))
     if memory:
         text = ", ".join(f"L={depth}: {mib:.1f} MiB" for depth, mib in memory.items())
         console.out.print(f"peak memory of an L2B step, 1m-edges, class dimension: {text}")
 
 
-def _write(out: Path, report: dict[str, Any]) -> None:
+def _write(out: Path | None, report: dict[str, Any]) -> None:
+    """Write what is measured so far, so that nothing is lost when it is cut short."""
+    if out is None:
+        return
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
+        with whole_file(out) as path:
+            path.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise RunError(f"{out}: cannot be written ({error.strerror})") from None
-    console.out.print(f"written to {out}")
