@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ppro.assembly import build_model
+from ppro.assembly import OwnBackbone, build_model
 from ppro.backbones import APPNP
 from ppro.backbones.appnp import HIDDEN_SITE
 from ppro.config import Settings
 from ppro.features import FEATURE_SITE, Features
-from ppro.model import Inputs, PPro, Rows
+from ppro.model import PProNetwork
+from ppro.network import Inputs, Rows
 from ppro.noise import Noise, element_ids, matrix_ids
 from ppro.priority import influence
 from ppro.propagation import EDGE_SITE, Adjacency
@@ -111,9 +112,18 @@ class World:
         return self.rows([range(self.nodes)] * runs)
 
 
-def model64(settings: Sequence[Settings], features: int = 6, classes: int = 3) -> PPro:
+def build_ppro(
+    features: int, classes: int, settings: Sequence[Settings], backbone: OwnBackbone | None = None
+) -> PProNetwork:
+    """A PPro network on the CPU."""
+    model = build_model(features, classes, settings, CPU, backbone)
+    assert isinstance(model, PProNetwork)
+    return model
+
+
+def model64(settings: Sequence[Settings], features: int = 6, classes: int = 3) -> PProNetwork:
     """A float64 model whose biases are random too."""
-    model = build_model(features, classes, settings, CPU).double()
+    model = build_ppro(features, classes, settings).double()
     for index, p in enumerate(model.parameters()):
         p.data.copy_(tensor64(*p.shape, seed=index + 1000 * settings[0].seed))
     return model
@@ -155,7 +165,7 @@ def edge_mask(noise: Noise, nodes: int) -> Tensor:
 class Reference:
     """One run of a model, as the paper writes it: loops over steps and nodes, plain autograd."""
 
-    def __init__(self, model: PPro, run: int, world: World) -> None:
+    def __init__(self, model: PProNetwork, run: int, world: World) -> None:
         assert isinstance(model.backbone, APPNP)
         self.p = {
             name: value[run].detach().double().clone().requires_grad_()

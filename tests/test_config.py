@@ -22,6 +22,8 @@ from ppro.errors import SettingsError
 def another(key: str) -> Any:
     """A valid value of a setting that is not its default."""
     default, choices = getattr(Settings(), key), get_args(Settings.model_fields[key].annotation)
+    if default is None:
+        return 0.25
     if isinstance(default, bool):
         return not default
     if isinstance(default, str):

@@ -13,7 +13,8 @@ from torch import Tensor
 from ppro import losses
 from ppro.backbones import APPNP, Backbone
 from ppro.features import Features
-from ppro.model import Outcome, PPro
+from ppro.model import PProNetwork
+from ppro.network import Outcome
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
 from tests.support import Reference, World, model64, noise_of, small_settings, tensor64
@@ -51,7 +52,7 @@ NOISES = {
 }
 
 
-def make(seed: int = 14, **changes: Any) -> PPro:
+def make(seed: int = 14, **changes: Any) -> PProNetwork:
     """Two runs; seed and scale are such that the steps are spread."""
     runs = [small_settings(**changes, seed=seed + r, epsilon=0.5 - r / 4) for r in range(2)]
     model = model64(runs)
@@ -172,7 +173,7 @@ def test_a_backbone_that_autograd_records_gives_the_same(
 ) -> None:
     world, linear = World.random(3), make(**changes)
     assert isinstance(linear.backbone, APPNP)
-    recorded = PPro(
+    recorded = PProNetwork(
         Recorded(linear.backbone),
         linear.controllers,
         linear.strategy,

@@ -55,7 +55,7 @@ class Alone:
 
 def test_each_run_takes_the_steps_of_torch_adam() -> None:
     params, alone = parameters(), [Alone(run) for run in range(RUNS)]
-    adam = RunAdam(params, [params[1]], LR, DECAY)
+    adam = RunAdam(params, LR, [([params[1]], DECAY)])
     for _ in range(20):
         adam.minimise(losses(params, [0, 1, 2]))
         for run, reference in enumerate(alone):
@@ -65,7 +65,7 @@ def test_each_run_takes_the_steps_of_torch_adam() -> None:
 
 def test_selected_runs_go_on_as_before() -> None:
     params, alone = parameters(), [Alone(run) for run in range(RUNS)]
-    adam = RunAdam(params, [params[1]], LR, DECAY)
+    adam = RunAdam(params, LR, [([params[1]], DECAY)])
     kept = [0, 1, 2]
     for epoch in range(20):
         if epoch in (5, 10):
@@ -81,7 +81,7 @@ def test_selected_runs_go_on_as_before() -> None:
 
 def test_hold_brings_back_a_state_with_all_its_runs() -> None:
     params = parameters()
-    adam = RunAdam(params, [params[1]], LR, DECAY)
+    adam = RunAdam(params, LR, [([params[1]], DECAY)])
     adam.minimise(losses(params, [0, 1, 2]))
     before = [p.detach().clone() for p in params]
     state = adam.flat.clone()
@@ -94,7 +94,7 @@ def test_hold_brings_back_a_state_with_all_its_runs() -> None:
 
 def test_a_parameter_without_gradient_only_decays() -> None:
     params = parameters()
-    adam = RunAdam(params, [params[2]], LR, torch.ones_like(DECAY))
+    adam = RunAdam(params, LR, [([params[2]], torch.ones_like(DECAY))])
     start = [p.detach().clone() for p in params]
     adam.minimise((params[0] ** 2).flatten(1).sum(1))
     assert torch.equal(params[1].detach(), start[1])
@@ -104,7 +104,7 @@ def test_a_parameter_without_gradient_only_decays() -> None:
 def test_a_single_run_may_have_parameters_of_any_shape() -> None:
     w = nn.Parameter(tensor64(4, 3))
     expected = nn.Parameter(w.detach().clone())
-    adam = RunAdam([w], [w], LR[:1], DECAY[1:2])
+    adam = RunAdam([w], LR[:1], [([w], DECAY[1:2])])
     reference = torch.optim.Adam([expected], lr=float(LR[0]), weight_decay=float(DECAY[1]))
     for _ in range(5):
         adam.minimise((w**2).sum().view(1))

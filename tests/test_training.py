@@ -7,14 +7,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from ppro.assembly import build_model
 from ppro.config import Settings
 from ppro.features import Features
-from ppro.model import PPro
+from ppro.model import PProNetwork
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
 from ppro.training import Trainer
-from tests.support import CPU, Reference, World, model64, small_settings
+from tests.support import Reference, World, build_ppro, model64, small_settings
 
 TRAIN, VAL = [[0, 3, 4, 5, 7, 8], [1, 2, 6, 9]], [[1, 2], [0, 3, 10]]
 
@@ -43,7 +42,7 @@ def runs_of(changes: Change) -> list[Settings]:
 class HandWritten:
     """Algorithm 1 for one run, with torch.optim.Adam and plain autograd."""
 
-    def __init__(self, model: PPro, run: int, world: World, chosen: Settings) -> None:
+    def __init__(self, model: PProNetwork, run: int, world: World, chosen: Settings) -> None:
         self.reference, self.chosen, self.nodes = Reference(model, run, world), chosen, TRAIN[run]
         theta = self.reference.group("backbone")
         decayed = [self.reference.p["backbone.weight1"]] if chosen.decay == "first" else theta
@@ -67,7 +66,7 @@ class HandWritten:
         descend(self.phi, loss)
         return backbone_loss, loss
 
-    def check(self, model: PPro, run: int, tolerance: float) -> None:
+    def check(self, model: PProNetwork, run: int, tolerance: float) -> None:
         for name, value in model.named_parameters():
             torch.testing.assert_close(
                 value[run].detach().double(),
@@ -94,7 +93,7 @@ def noise_at(runs: list[Settings], moment: int) -> Noise:
     )
 
 
-def trainer_of(model: PPro, world: World, runs: list[Settings]) -> Trainer:
+def trainer_of(model: PProNetwork, world: World, runs: list[Settings]) -> Trainer:
     return Trainer(model, world.inputs, world.rows(TRAIN), world.rows(VAL), runs)
 
 
@@ -128,7 +127,7 @@ def single(world: World) -> World:
 @pytest.mark.parametrize("changes", PROGRAMS, ids=str)
 def test_epochs_in_single_precision_follow_algorithm_1(changes: Change) -> None:
     world, runs = World.random(1), runs_of(changes)
-    model = build_model(6, 3, runs, CPU)
+    model = build_ppro(6, 3, runs)
     by_hand = [HandWritten(model, run, world, chosen) for run, chosen in enumerate(runs)]
     trainer = trainer_of(model, single(world), runs)
     for number in range(5):

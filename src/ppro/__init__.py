@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ppro.errors import DataError, PProError, RunError, SettingsError
     from ppro.fitting import Fit, fit
     from ppro.graph import Graph
-    from ppro.model import PPro
+    from ppro.model import PProNetwork
 
 __version__ = "0.1.0"
 
@@ -26,8 +26,8 @@ __all__ = [
     "DataError",
     "Fit",
     "Graph",
-    "PPro",
     "PProError",
+    "PProNetwork",
     "Recipe",
     "RunError",
     "Settings",
@@ -44,7 +44,7 @@ _HOMES = {
     "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
     "ppro.fitting": ("Fit", "fit"),
     "ppro.graph": ("Graph",),
-    "ppro.model": ("PPro",),
+    "ppro.model": ("PProNetwork",),
 }
 
 

@@ -7,33 +7,27 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from ppro.backbones import BACKBONES, Backbone
+from ppro.backbones import Backbone
+from ppro.baselines import BASELINES
 from ppro.config import Settings
-from ppro.controllers import Controllers
 from ppro.errors import SettingsError
-from ppro.features import Features, row_normalised
 from ppro.graph import Graph
 from ppro.layers import generators
-from ppro.model import Inputs, Parts, PPro, Rows
-from ppro.priority import influence
-from ppro.propagation import Adjacency
+from ppro.model import PProNetwork
+from ppro.network import Inputs, Network, Rows
 
 OwnBackbone = type[Backbone] | nn.Module | Sequence[nn.Module]
 """A class of backbones, a BasicGNN of PyTorch Geometric, or a list of its convolutions."""
 
 
+def network_class(settings: Settings) -> type[Network]:
+    """PPro, or the rival that the settings name."""
+    return PProNetwork if settings.model == "ppro" else BASELINES[settings.model]
+
+
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device) -> Inputs:
-    """Normalise features and adjacency and compute the priorities that never change."""
-    x = row_normalised(graph.features) if settings.feature_norm == "row" else graph.features
-    adjacency = Adjacency.build(
-        graph.edge_index,
-        graph.num_nodes,
-        edge_weight=graph.edge_weight,
-        normalisation=settings.normalisation,
-        self_loops=settings.self_loops,
-    )
-    z = influence(graph.edge_index, graph.num_nodes).to(torch.float32)
-    return Inputs(Features(x.to(device)), adjacency.to(device), z.to(device))
+    """The graph as the network of these settings wants it."""
+    return network_class(settings).prepare(graph, settings, device)
 
 
 def build_backbone(
@@ -41,15 +35,14 @@ def build_backbone(
     num_features: int,
     num_classes: int,
     settings: Settings,
-    own: OwnBackbone | None = None,
+    own: OwnBackbone,
 ) -> Backbone:
-    """The backbone that the settings name, or the user's own, with initial weights of every run."""
-    if own is not None and not isinstance(own, type):
-        from ppro.backbones.pyg import Adapted
+    """The user's own backbone, with initial weights of every run."""
+    if isinstance(own, type):
+        return own.from_settings(rngs, num_features, num_classes, settings)
+    from ppro.backbones.pyg import Adapted
 
-        return Adapted(rngs, num_features, num_classes, own)
-    made = own or BACKBONES[settings.backbone]
-    return made.from_settings(rngs, num_features, num_classes, settings)
+    return Adapted(rngs, num_features, num_classes, own)
 
 
 def settings_for(own: OwnBackbone | None, settings: Sequence[Settings]) -> list[Settings]:
@@ -67,38 +60,21 @@ def build_model(
     settings: Sequence[Settings],
     device: torch.device,
     backbone: OwnBackbone | None = None,
-) -> PPro:
+) -> Network:
     """A model with one run for each of the settings.
 
     Args:
         backbone: as for :func:`ppro.fitting.fit`.
     """
-    first = settings[0]
     check_same_program(settings)
     rngs = generators([s.seed for s in settings])
-    made = build_backbone(rngs, num_features, num_classes, first, backbone)
-    if device.type == "cuda" and not made.capturable:
-        raise SettingsError("layers of PyTorch Geometric cannot be recorded; train on the CPU")
-    controllers = None
-    if first.strategy != "none":
-        predictions = first.controller_inputs == "predictions"
-        controllers = Controllers(
-            rngs,
-            num_classes if predictions else made.width,
-            first.controller_units,
-            [float(s.propagation_bias or 0.0) for s in settings],
-            first.weight_form,
-        )
-    parts = Parts(
-        propagation=first.use_propagation,
-        weighting=first.use_weighting,
-        priority=first.use_priority,
-        step=first.use_step,
-        predictions=first.controller_inputs == "predictions",
-    )
-    epsilon = torch.tensor([s.epsilon for s in settings])
-    model = PPro(made, controllers, first.strategy, first.max_steps, epsilon, parts)
-    return model.to(device)
+    if backbone is None:
+        made = network_class(settings[0])
+        return made.from_settings(rngs, num_features, num_classes, settings).to(device)
+    if settings[0].model != "ppro":
+        raise SettingsError(f"model {settings[0].model} has no backbone; leave one of them out")
+    own = build_backbone(rngs, num_features, num_classes, settings[0], backbone)
+    return PProNetwork.around(own, rngs, num_classes, settings).to(device)
 
 
 def check_same_program(settings: Sequence[Settings]) -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ppro.backbones import BackboneName
 from ppro.backbones.appnp import Form
+from ppro.baselines import ModelName
 from ppro.controllers import WeightForm
 from ppro.errors import SettingsError
 from ppro.features import FeatureNorm
@@ -24,7 +25,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 PER_RUN = frozenset(
     {
-        *("seed", "lr", "lr_controller", "weight_decay", "dropout", "edge_dropout"),
+        *("seed", "lr", "lr_controller", "weight_decay", "step_decay", "dropout", "edge_dropout"),
         *("epsilon", "lambda1", "lambda2", "propagation_bias"),
     }
 )
@@ -36,8 +37,11 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    model: ModelName = Field(
+        default="ppro", description="ppro, or a rival to compare with: see ppro.baselines"
+    )
     strategy: Strategy = Field(
-        default="l2b", description="how nodes choose their step: l2b, l2u or none"
+        default="l2b", description="how the nodes of PPro choose their step: l2b, l2u or none"
     )
     backbone: BackboneName = Field(
         default="appnp", description="the graph neural network: appnp, gat, gcn, gcnii or sgc"
@@ -98,6 +102,12 @@ class Settings(BaseModel):
     lr: Positive = Field(default=0.01, description="learning rate of the backbone")
     lr_controller: Positive = Field(default=1e-3, description="learning rate of the controllers")
     weight_decay: float = Field(default=5e-4, ge=0, description="L2 penalty of the backbone")
+    step_decay: float | None = Field(
+        default=None,
+        ge=0,
+        description="L2 penalty of GCNII's layers of the steps; default that of the others, or "
+        "none where decay is first",
+    )
     decay: Literal["first", "all"] = Field(default="first", description="what weight decay acts on")
     epochs: int = Field(default=1000, ge=1, description="most epochs of a run")
     patience: int = Field(default=100, ge=1, description="epochs without a better validation score")
@@ -107,7 +117,16 @@ class Settings(BaseModel):
         if self.propagation_bias is None:
             start = -2.0 if self.strategy == "l2b" else 4.0
             object.__setattr__(self, "propagation_bias", start)
+        if self.model != "ppro":
+            object.__setattr__(self, "strategy", "none")
         return self
+
+    @property
+    def decay_of_steps(self) -> float:
+        """The L2 penalty of the layers of the steps."""
+        if self.step_decay is None:
+            return self.weight_decay if self.decay == "all" else 0.0
+        return self.step_decay
 
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed, checked again.

@@ -22,7 +22,7 @@ from ppro.assembly import (
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.graph import Graph
-from ppro.model import Inputs, PPro
+from ppro.network import Inputs, Network
 from ppro.stopping import History
 from ppro.threads import share_out, use_threads, worth_cores
 from ppro.training import OnEpoch, Trainer
@@ -45,7 +45,7 @@ class NodeTable:
 class Fit:
     """A trained batch of runs and what it reached; accuracies in percent, shape ``[R]``."""
 
-    model: PPro
+    model: Network
     settings: tuple[Settings, ...]
     history: History
     nodes: NodeTable
@@ -61,7 +61,7 @@ class Fit:
 
 
 @torch.no_grad()
-def describe_nodes(model: PPro, inputs: Inputs, graph: Graph, runs: int) -> NodeTable:
+def describe_nodes(model: Network, inputs: Inputs, graph: Graph, runs: int) -> NodeTable:
     """Class probabilities, step and priority of every node, without dropout."""
     outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
     return NodeTable(outcome.logits.softmax(-1).cpu(), outcome.steps.cpu(), outcome.weights.cpu())
@@ -90,7 +90,7 @@ def fit(
     Args:
         backbone: your own instead of the one that the settings name: a class of backbones, a
             BasicGNN of PyTorch Geometric, or a list of its convolutions. The last two decide the
-            number of steps too, and train on a CPU only.
+            number of steps too.
         threads: CPU cores to use; chosen from the work when None.
     """
     settings = settings_for(backbone, settings)
@@ -124,16 +124,16 @@ def _train(
     backbone: OwnBackbone | None,
     cores: int,
     on_epoch: OnEpoch | None,
-) -> tuple[PPro, History]:
+) -> tuple[Network, History]:
     """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
     device = inputs.influence.device
     workers, threads = share_out(cores, len(settings)) if device.type == "cpu" else (1, 1)
 
-    def build(part: slice) -> PPro:
+    def build(part: slice) -> Network:
         sizes = graph.num_features, graph.num_classes
         return build_model(*sizes, settings[part], device, backbone)
 
-    def trainer(part: slice, of: PPro) -> Trainer:
+    def trainer(part: slice, of: Network) -> Trainer:
         train, val = (
             rows_from_masks(masks[part], graph.labels, device)
             for masks in (splits.train, splits.val)
@@ -153,7 +153,7 @@ def _train(
     return model, history
 
 
-def _gather(model: PPro, parts: Sequence[PPro]) -> None:
+def _gather(model: Network, parts: Sequence[Network]) -> None:
     """Put the runs of several models into one."""
     states = [dict(part.named_parameters()) for part in parts]
     for name, parameter in model.named_parameters():

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from ppro.noise import Noise, matrix_ids
+
 
 def generators(seeds: Sequence[int], device: str = "cpu") -> list[torch.Generator]:
     """One generator of initial weights for each run."""
@@ -44,3 +46,24 @@ class RunLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Apply the layer of each run to its own rows."""
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight)
+
+
+class Dropping(nn.Module):
+    """A module that drops elements of embeddings of all nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: dict[tuple[int, int, torch.device], Tensor] = {}
+
+    def ids(self, rows: int, width: int, device: torch.device) -> Tensor:
+        """Dropout ids of a whole matrix, worked out once. Shape ``[1, rows, width]``."""
+        key = rows, width, device
+        if key not in self._ids:
+            self._ids[key] = matrix_ids(torch.arange(rows, device=device), width).unsqueeze(0)
+        return self._ids[key]
+
+    def dropout_all(self, h: Tensor, noise: Noise | None, site: int) -> Tensor:
+        """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
+        if noise is None:
+            return h
+        return h * noise.scale(self.ids(h.shape[1], h.shape[2], h.device), site)

@@ -2,70 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from ppro import losses
-from ppro.backbones import Backbone
+from ppro.backbones import BACKBONES, Backbone
 from ppro.controllers import Controllers
-from ppro.features import Features
+from ppro.network import Inputs, Network, Outcome, Rows
 from ppro.noise import Noise
 from ppro.priority import heterophily_degree, standardised
-from ppro.propagation import Adjacency, selected_recursion
+from ppro.propagation import selected_recursion
 from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
 
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """A graph prepared for one model: normalised, on its device.
-
-    Args:
-        influence: standardised degree and eigenvector centrality. Shape ``[n, 2]``.
-    """
-
-    features: Features
-    adjacency: Adjacency
-    influence: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The nodes that a forward pass answers for, run by run; short runs are padded.
-
-    Args:
-        nodes: node of each row. Shape ``[R, m]``.
-        labels: their classes, 0 where padded. Shape ``[R, m]``.
-        valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
-    """
-
-    nodes: Tensor
-    labels: Tensor
-    valid: Tensor
-
-    def flat(self, num_nodes: int) -> Tensor:
-        """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
-        runs = torch.arange(self.nodes.shape[0], device=self.nodes.device)
-        return self.nodes + num_nodes * runs.unsqueeze(1)
-
-    def select(self, runs: Tensor) -> Rows:
-        """The rows of some of the runs."""
-        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs])
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a forward pass says of its rows.
-
-    Shapes: logits ``[R, m, c]``; embedding ``[R, m, d]``; steps and weights ``[R, m]``.
-    """
-
-    logits: Tensor
-    embedding: Tensor
-    steps: Tensor
-    weights: Tensor
+if TYPE_CHECKING:
+    from ppro.config import Settings
 
 
 @dataclass(frozen=True)
@@ -86,8 +40,19 @@ class Parts:
     step: bool = True
     predictions: bool = False
 
+    @classmethod
+    def of(cls, settings: Settings) -> Parts:
+        """Those that the settings leave on."""
+        return cls(
+            propagation=settings.use_propagation,
+            weighting=settings.use_weighting,
+            priority=settings.use_priority,
+            step=settings.use_step,
+            predictions=settings.controller_inputs == "predictions",
+        )
 
-class PPro(nn.Module):
+
+class PProNetwork(Network):
     """Backbone + propagation controller + weight controller, for R runs at once.
 
     Args:
@@ -97,6 +62,8 @@ class PPro(nn.Module):
         max_steps: L.
         epsilon: the threshold ε of each run. Shape ``[R]``.
     """
+
+    run_buffers: ClassVar[tuple[str, ...]] = ("epsilon",)
 
     epsilon: Tensor
 
@@ -115,7 +82,59 @@ class PPro(nn.Module):
         self.strategy = strategy
         self.max_steps = max_steps
         self.parts = parts or Parts()
+        self.capturable = backbone.capturable
         self.register_buffer("epsilon", epsilon.view(-1, 1), persistent=False)
+
+    @classmethod
+    def from_settings(
+        cls,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        settings: Sequence[Settings],
+    ) -> Self:
+        """PPro around the backbone that the settings name."""
+        made = BACKBONES[settings[0].backbone]
+        backbone = made.from_settings(rngs, num_features, num_classes, settings[0])
+        return cls.around(backbone, rngs, num_classes, settings)
+
+    @classmethod
+    def around(
+        cls,
+        backbone: Backbone,
+        rngs: Sequence[torch.Generator],
+        num_classes: int,
+        settings: Sequence[Settings],
+    ) -> Self:
+        """PPro around a backbone: controllers and parts as the settings say."""
+        first, parts = settings[0], Parts.of(settings[0])
+        controllers = None
+        if first.strategy != "none":
+            controllers = Controllers(
+                rngs,
+                num_classes if parts.predictions else backbone.width,
+                first.controller_units,
+                [float(s.propagation_bias or 0.0) for s in settings],
+                first.weight_form,
+            )
+        epsilon = torch.tensor([s.epsilon for s in settings])
+        return cls(backbone, controllers, first.strategy, first.max_steps, epsilon, parts)
+
+    def theta(self) -> list[nn.Parameter]:
+        """θ: the backbone."""
+        return list(self.backbone.parameters())
+
+    def phi(self) -> list[nn.Parameter]:
+        """φ: both controllers."""
+        return [] if self.controllers is None else list(self.controllers.parameters())
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The part of θ that weight decay acts on where it is not for all of it."""
+        return self.backbone.decayed()
+
+    def between(self) -> list[nn.Parameter]:
+        """The backbone's layers of the steps."""
+        return self.backbone.between()
 
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
         """Lines 3-9 of Algorithm 1: propagate, choose the step of each row, weigh it, classify.
@@ -184,7 +203,7 @@ class PPro(nn.Module):
 class _Pass:
     """One forward pass: the propagation of the graph, and what the controllers see of the rows."""
 
-    def __init__(self, model: PPro, inputs: Inputs, rows: Rows, noise: Noise | None) -> None:
+    def __init__(self, model: PProNetwork, inputs: Inputs, rows: Rows, noise: Noise | None) -> None:
         self.model, self.inputs, self.rows, self.noise = model, inputs, rows, noise
         self.flat = rows.flat(inputs.influence.shape[0])
         self.adjacency = inputs.adjacency

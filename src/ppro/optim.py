@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
@@ -19,24 +20,25 @@ class RunAdam:
 
     Args:
         parameters: what to train.
-        decayed: those of them that weight decay acts on.
         lr: learning rate of each run. Shape ``[R]``.
-        weight_decay: L2 factor of each run. Shape ``[R]``.
+        decays: groups of the parameters with the L2 factor of each run, shape ``[R]``; those in
+            no group do not decay.
     """
 
     def __init__(
         self,
         parameters: Sequence[nn.Parameter],
-        decayed: Sequence[nn.Parameter],
         lr: Tensor,
-        weight_decay: Tensor,
+        decays: Sequence[tuple[Sequence[nn.Parameter], Tensor]] = (),
     ) -> None:
         runs = lr.shape[0]
-        first = {id(p) for p in decayed}
-        self.parameters = sorted(parameters, key=lambda p: id(p) not in first)
+        group = {id(p): g for g, (members, _) in enumerate(decays) for p in members}
+        self.parameters = sorted(parameters, key=lambda p: group.get(id(p), len(decays)))
         self.sizes = [p.numel() // runs for p in self.parameters]
-        self.num_decayed = sum(p.numel() // runs for p in decayed)
-        self.lr, self.weight_decay = lr, weight_decay
+        widths = [sum(p.numel() // runs for p in members) for members, _ in decays]
+        ends = list(accumulate(widths))
+        self.decayed = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+        self.lr, self.weight_decays = lr, [factor for _, factor in decays]
         self.steps = torch.zeros((), dtype=torch.float64, device=lr.device)
         self.hold(torch.cat([p.detach().reshape(runs, -1) for p in self.parameters], dim=1))
         self.first, self.second = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
@@ -56,8 +58,8 @@ class RunAdam:
     def step(self, grad: Tensor) -> None:
         """Adam's update for a gradient, which it overwrites. ``grad``: shape ``[R, P]``."""
         self.steps += 1
-        decay = slice(0, self.num_decayed)
-        grad[:, decay].addcmul_(self.flat[:, decay], self.weight_decay.unsqueeze(1))
+        for part, factor in zip(self.decayed, self.weight_decays, strict=True):
+            grad[:, part].addcmul_(self.flat[:, part], factor.unsqueeze(1))
         self.first.lerp_(grad, 1 - BETA1)
         self.second.mul_(BETA2).addcmul_(grad, grad, value=1 - BETA2)
         correction1, correction2 = 1 - BETA1**self.steps, 1 - BETA2**self.steps
@@ -69,5 +71,6 @@ class RunAdam:
     def select(self, runs: Tensor) -> None:
         """Keep only some of the runs."""
         self.hold(self.flat[runs])
-        self.lr, self.weight_decay = self.lr[runs], self.weight_decay[runs]
+        self.lr = self.lr[runs]
+        self.weight_decays = [factor[runs] for factor in self.weight_decays]
         self.first, self.second = self.first[runs], self.second[runs]

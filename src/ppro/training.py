@@ -11,7 +11,7 @@ from torch import Tensor
 from ppro import losses
 from ppro.capture import Replay
 from ppro.config import Settings
-from ppro.model import Inputs, PPro, Rows
+from ppro.network import Inputs, Network, Rows
 from ppro.noise import Noise
 from ppro.optim import RunAdam
 from ppro.stopping import History, Record
@@ -30,7 +30,7 @@ class RunValues:
     lr: Tensor
     lr_controller: Tensor
     weight_decay: Tensor
-    epsilon: Tensor
+    decay_of_steps: Tensor
     lambda1: Tensor
     lambda2: Tensor
 
@@ -56,12 +56,12 @@ class Trainer:
     Args:
         settings: one per run; all must agree on everything that shapes the program.
         train, val: training and validation nodes of each run. No validation label enters a
-            gradient, and no test label enters at all.
+            gradient (unless the method's own paper says so: ``judged_on``), no test label at all.
     """
 
     def __init__(
         self,
-        model: PPro,
+        model: Network,
         inputs: Inputs,
         train: Rows,
         val: Rows,
@@ -71,22 +71,26 @@ class Trainer:
         self.settings = settings[0]
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.edge_dropout > 0 for s in settings)
-        self.theta = self._backbone_optimiser()
-        self.phi = self._controller_optimiser()
+        self.theta = self._theta_optimiser()
+        self.phi = self._phi_optimiser()
         states = [optimiser.flat for optimiser in self.optimisers]
         self.record = Record(states, self.settings.epochs, self.settings.patience)
 
-    def _backbone_optimiser(self) -> RunAdam:
-        backbone = self.model.backbone
-        theta = list(backbone.parameters())
-        decayed = theta if self.settings.decay == "all" else backbone.decayed()
-        return RunAdam(theta, decayed, self.values.lr, self.values.weight_decay)
+    def _theta_optimiser(self) -> RunAdam:
+        """Adam over θ; the layers of the steps may have a decay of their own."""
+        theta = self.model.theta()
+        between = {id(p) for p in self.model.between()}
+        decayed = theta if self.settings.decay == "all" else self.model.decayed()
+        outer = [p for p in decayed if id(p) not in between]
+        decays = [
+            (outer, self.values.weight_decay),
+            (self.model.between(), self.values.decay_of_steps),
+        ]
+        return RunAdam(theta, self.values.lr, decays)
 
-    def _controller_optimiser(self) -> RunAdam | None:
-        if self.model.controllers is None:
-            return None
-        phi, lr = list(self.model.controllers.parameters()), self.values.lr_controller
-        return RunAdam(phi, [], lr, torch.zeros_like(lr))
+    def _phi_optimiser(self) -> RunAdam | None:
+        phi = self.model.phi()
+        return RunAdam(phi, self.values.lr_controller) if phi else None
 
     @property
     def optimisers(self) -> list[RunAdam]:
@@ -100,8 +104,10 @@ class Trainer:
         """
         cuda = self.record.now.is_cuda
         look_every, spare_at = (10, 0.5) if cuda else (1, 0.1)
-        do_epoch = Replay(self.epoch) if cuda else self.epoch
-        epsilon, interrupted, done = self.model.epsilon, False, 0
+        replayed = cuda and self.model.capturable
+        do_epoch = Replay(self.epoch) if replayed else self.epoch
+        of_all_runs = {name: getattr(self.model, name) for name in self.model.run_buffers}
+        interrupted, done = False, 0
         try:
             while done < self.settings.epochs:
                 do_epoch()
@@ -115,12 +121,13 @@ class Trainer:
                     break
                 if (runs := self.record.finished(spare_at)) is not None:
                     self.select(runs)
-                    do_epoch = Replay(self.epoch) if cuda else self.epoch
+                    do_epoch = Replay(self.epoch) if replayed else self.epoch
         except KeyboardInterrupt:
             if not done:
                 raise
             interrupted = True
-        self.model.epsilon = epsilon
+        for name, value in of_all_runs.items():
+            setattr(self.model, name, value)
         for best, optimiser in zip(self.record.states, self.optimisers, strict=True):
             optimiser.hold(best)
         return self.record.history(interrupted)
@@ -151,8 +158,9 @@ class Trainer:
         """Lines 10-11: repeat with θ^(t+1), then φ^(t+1) = φ^(t) - α_F ∇L_Controller."""
         if self.phi is None:
             return torch.zeros_like(self.values.lr)
+        rows = self.val_rows if self.model.judged_on == "val" else self.train_rows
         loss = self.model.controller_loss(
-            self.inputs, self.train_rows, self._noise(1), self.values.lambda1, self.values.lambda2
+            self.inputs, rows, self._noise(1), self.values.lambda1, self.values.lambda2
         )
         if loss.requires_grad:
             self.phi.minimise(loss)
@@ -171,7 +179,8 @@ class Trainer:
         """Go on with some of the runs only."""
         self.values = self.values.select(runs)
         self.train_rows, self.val_rows = self.train_rows.select(runs), self.val_rows.select(runs)
-        self.model.epsilon = self.values.epsilon.unsqueeze(1)
+        for name in self.model.run_buffers:
+            setattr(self.model, name, getattr(self.model, name)[runs])
         for optimiser in self.optimisers:
             optimiser.select(runs)
 

@@ -15,10 +15,10 @@ from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
 from ppro.fitting import fit
 from ppro.graph import Graph
-from ppro.model import PPro
+from ppro.model import PProNetwork
 from ppro.noise import Noise
 from ppro.runfolder import read_weights, write_weights
-from tests.support import CPU, World, both_directions, model64, noise_of, small_settings
+from tests.support import CPU, World, both_directions, build_ppro, model64, noise_of, small_settings
 
 NAMES = sorted(get_args(BackboneName))
 STRATEGIES = ("l2b", "l2u", "none")
@@ -30,7 +30,7 @@ def settings_of(name: str, **changes: Any) -> Settings:
     return small_settings(**{"backbone": name, "hidden": 6, "heads": 3, "seed": 0, **changes})
 
 
-def models(name: str, **changes: Any) -> tuple[PPro, list[PPro]]:
+def models(name: str, **changes: Any) -> tuple[PProNetwork, list[PProNetwork]]:
     """A float64 model of two runs, and each run alone."""
     runs = [settings_of(name, seed=seed, **changes) for seed in (4, 9)]
     batch = model64(runs)
@@ -47,7 +47,7 @@ def noise(runs: int = 2, *, edges: bool = False) -> Noise:
     return Noise(made.seeds, made.rates, made.moment, rates)
 
 
-def backbone_gradients(model: PPro, world: World, drop: Noise | None) -> dict[str, Tensor]:
+def backbone_gradients(model: PProNetwork, world: World, drop: Noise | None) -> dict[str, Tensor]:
     runs = model.epsilon.shape[0]
     logits = model(world.inputs, world.all_rows(runs), drop).logits
     loss = logits.log_softmax(-1)[..., 0].sum()
@@ -62,7 +62,7 @@ def tiny_graph(edges: list[tuple[int, int]], nodes: int) -> Graph:
 
 
 def test_every_name_has_its_backbone(name: BackboneName) -> None:
-    made = build_model(6, 3, [settings_of(name)], CPU).backbone
+    made = build_ppro(6, 3, [settings_of(name)]).backbone
     assert type(made) is BACKBONES[name]
 
 
@@ -135,7 +135,7 @@ def test_weights_survive_a_file(name: str, tmp_path: Path) -> None:
 
 
 def test_what_decays_is_trained(name: str) -> None:
-    backbone = build_model(6, 3, [settings_of(name)], CPU).backbone
+    backbone = build_ppro(6, 3, [settings_of(name)]).backbone
     trained = {id(p) for p in backbone.parameters()}
     assert backbone.decayed()
     assert {id(p) for p in backbone.decayed()} <= trained

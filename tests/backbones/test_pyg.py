@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 
-from ppro.assembly import build_model
 from ppro.backbones.pyg import Adapted, number_of_steps
 from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
@@ -18,7 +17,7 @@ from ppro.errors import SettingsError
 from ppro.fitting import fit
 from ppro.graph import Graph
 from ppro.layers import generators
-from tests.support import CPU, World, noise_of
+from tests.support import World, build_ppro, noise_of
 
 FEATURES, WIDTH, LAYERS = 6, 8, 3
 PNA = {
@@ -86,7 +85,7 @@ def test_norms_and_functions_are_taken_over() -> None:
 def test_gradients_reach_every_parameter(name: str) -> None:
     world, settings = World.random(2), settings_of(strategy="none", max_steps=LAYERS - 1)
     gnn = MODELS[name](FEATURES, WIDTH, LAYERS, act="tanh")
-    model = build_model(FEATURES, 3, [settings, settings.replace(seed=1)], CPU, gnn).double()
+    model = build_ppro(FEATURES, 3, [settings, settings.replace(seed=1)], gnn).double()
     logits = model(world.inputs, world.all_rows(2), noise_of([0, 1], 0.2, 0)).logits
     named = dict(model.backbone.named_parameters())
     grads = torch.autograd.grad(logits.square().sum(), list(named.values()))
@@ -176,9 +175,3 @@ def test_edge_dropout_takes_edges_away() -> None:
 def test_what_cannot_be_adapted_says_why(gnn: Any, cause: str) -> None:
     with pytest.raises(SettingsError, match=cause):
         adapted(gnn)
-
-
-def test_a_gpu_is_refused_before_training() -> None:
-    settings = settings_of(strategy="none", max_steps=1)
-    with pytest.raises(SettingsError, match="train on the CPU"):
-        build_model(FEATURES, 3, [settings], torch.device("cuda"), pyg.GCN(FEATURES, WIDTH, 2))

@@ -14,18 +14,18 @@ from torch_geometric import nn as pyg
 from ppro.assembly import build_model
 from ppro.backbones import GAT, GCN, GCNII, SGC
 from ppro.errors import SettingsError
-from ppro.model import PPro
+from ppro.model import PProNetwork
 from tests.support import CPU, World, model64, small_settings
 
 DEPTH = 3
 
 
-def made(name: str, **changes: Any) -> PPro:
+def made(name: str, **changes: Any) -> PProNetwork:
     shape = {"backbone": name, "hidden": 6, "heads": 3, "max_steps": DEPTH, "strategy": "none"}
     return model64([small_settings(**{**shape, **changes, "seed": seed}) for seed in (0, 1)])
 
 
-def logits(model: PPro, world: World) -> Tensor:
+def logits(model: PProNetwork, world: World) -> Tensor:
     out: Tensor = model(world.inputs, world.all_rows(2)).logits
     return out.detach()
 

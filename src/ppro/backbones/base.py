@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ppro.features import Features
+from ppro.layers import Dropping
 from ppro.noise import Noise, matrix_ids
 from ppro.propagation import Adjacency
 
@@ -21,7 +22,7 @@ STEP_SITE = 10
 """Dropout sites of the classifier's input, and of step k: ``STEP_SITE + k``."""
 
 
-class Backbone(nn.Module, ABC):
+class Backbone(Dropping, ABC):
     """A graph neural network whose propagation PPro controls.
 
     Embeddings of all nodes have shape ``[R, n, d]``, rows picked from them ``[R, m, d]``: one
@@ -42,10 +43,6 @@ class Backbone(nn.Module, ABC):
     width: int
     alpha: float | None = None
     capturable: bool = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._ids: dict[tuple[int, int, torch.device], Tensor] = {}
 
     @classmethod
     def from_settings(
@@ -82,18 +79,9 @@ class Backbone(nn.Module, ABC):
         """The parameters that weight decay acts on when it is not for all of them."""
         return []
 
-    def ids(self, rows: int, width: int, device: torch.device) -> Tensor:
-        """Dropout ids of a whole matrix, worked out once. Shape ``[1, rows, width]``."""
-        key = rows, width, device
-        if key not in self._ids:
-            self._ids[key] = matrix_ids(torch.arange(rows, device=device), width).unsqueeze(0)
-        return self._ids[key]
-
-    def dropout_all(self, h: Tensor, noise: Noise | None, site: int) -> Tensor:
-        """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
-        if noise is None:
-            return h
-        return h * noise.scale(self.ids(h.shape[1], h.shape[2], h.device), site)
+    def between(self) -> list[nn.Parameter]:
+        """The layers of the steps, whose decay may differ."""
+        return []
 
     def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
         """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""

@@ -52,3 +52,7 @@ class GCNII(HiddenBackbone):
         u = torch.lerp(aggregate, h0, self.residual)
         beta = math.log(self.gcnii_lambda / k + 1)
         return aggregate, F.relu(torch.baddbmm(u, u, self.steps[k - 1], beta=1 - beta, alpha=beta))
+
+    def between(self) -> list[nn.Parameter]:
+        """W_k, whose decay the original chooses apart from that of the outer layers."""
+        return list(self.steps)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_args
 import typer
 from rich.console import Console
 
+from ppro.baselines import BASELINES
 from ppro.cli import console
 from ppro.cli.options import (
     DataRoot,
@@ -43,6 +44,10 @@ INTERRUPTED = 130
 
 def train(  # noqa: PLR0913 - one argument per option
     dataset: Annotated[str, typer.Argument(help="A graph of the catalogue: see 'ppro data list'.")],
+    model: Annotated[
+        str | None,
+        typer.Option(help=f"ppro, or a rival: {', '.join(BASELINES)}.", show_default="ppro"),
+    ] = None,
     strategy: Annotated[
         str | None,
         typer.Option(help="l2b, l2u, or none for the bare backbone.", show_default="l2b"),
@@ -107,7 +112,7 @@ def train(  # noqa: PLR0913 - one argument per option
         dataset,
         recipe,
         split=split,
-        options={"strategy": strategy, "backbone": backbone, "seed": seed},
+        options={"model": model, "strategy": strategy, "backbone": backbone, "seed": seed},
         changes=assignments(set_ or []),
     )
     config = RunConfig(
@@ -119,7 +124,7 @@ def train(  # noqa: PLR0913 - one argument per option
         paper=chosen.paper,
     )
     settings, place = run_settings(config), find_device(device)
-    out = out or free_name(Path("runs"), f"{dataset}-{chosen.settings.strategy}")
+    out = out or free_name(Path("runs"), f"{dataset}-{_short(chosen.settings)}")
     check_writable(out)
     graph = load_graph(dataset, data_root=data_root, offline=offline, options=config.options)
     splits = make_splits(
@@ -163,6 +168,9 @@ def choose_recipe(
     """
     dataset_info(dataset)
     wanted = _merged(options, changes)
+    if wanted.get("model", "ppro") != "ppro":
+        _refuse_parts_of_ppro(wanted)
+        wanted = {**wanted, "strategy": "none"}
     base = _base_recipe(dataset, wanted.get("strategy"), recipe)
     if split is None:
         split = base.split if base.dataset == dataset else default_split(dataset)
@@ -186,6 +194,13 @@ def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
     return {**given, **changes}
 
 
+def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:
+    """A rival has no strategy and no backbone to choose."""
+    for key, of_rivals in (("strategy", "none"), ("backbone", None)):
+        if wanted.get(key, of_rivals) != of_rivals:
+            raise SettingsError(f"model {wanted['model']} takes no {key}; leave one of them out")
+
+
 def _base_recipe(dataset: str, strategy: Any, recipe: str | None) -> Recipe:
     if recipe is not None:
         return find_recipe(recipe)
@@ -199,7 +214,8 @@ def _base_recipe(dataset: str, strategy: Any, recipe: str | None) -> Recipe:
 
 def _paper_identity(recipe: Recipe) -> tuple[str, ...]:
     """What the paper's number belongs to."""
-    return recipe.dataset, recipe.split, recipe.settings.strategy, recipe.settings.backbone
+    settings = recipe.settings
+    return recipe.dataset, recipe.split, settings.model, settings.strategy, settings.backbone
 
 
 def _notes(dataset: str, note: str) -> list[str]:
@@ -215,11 +231,20 @@ def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
     work = f"{_count(config.runs, 'run')} from seed {settings.seed}"
     lines = (
         f"{config.dataset}: {size}, split {config.split}",
-        f"training {settings.strategy} on {settings.backbone}: {work}, at most "
-        f"{_count(settings.epochs, 'epoch')}",
+        f"training {_what(settings)}: {work}, at most {_count(settings.epochs, 'epoch')}",
         *notes,
     )
     return "\n".join(map(console.paragraph, lines))
+
+
+def _short(settings: Settings) -> str:
+    return settings.strategy if settings.model == "ppro" else settings.model
+
+
+def _what(settings: Settings) -> str:
+    if settings.model != "ppro":
+        return settings.model
+    return f"{settings.strategy} on {settings.backbone}"
 
 
 def _count(number: int, what: str) -> str:

@@ -1,0 +1,54 @@
+"""GCN as it was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.backbones.base import STEP_SITE
+from ppro.baselines.base import Baseline
+from ppro.layers import glorot, zeros
+from ppro.network import Inputs, Rows
+from ppro.noise import Noise
+
+
+class GCN(Baseline):
+    """Graph convolutions (Kipf & Welling, 2017): H_k = ReLU(Â drop(H_{k-1}) W_k + b_k), H_0 = X.
+
+    The last of the ``max_steps`` layers gives the classes: ŷ = softmax(Â drop(H) W + b).
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("hidden", "max_steps")
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        max_steps: int,
+    ) -> None:
+        super().__init__()
+        self.max_steps = max_steps
+        widths = [hidden] * (max_steps - 1) + [num_classes]
+        self.weight1, self.bias1 = glorot(rngs, num_features, widths[0]), zeros(rngs, widths[0])
+        self.weights = nn.ParameterList(glorot(rngs, hidden, width) for width in widths[1:])
+        self.biases = nn.ParameterList(zeros(rngs, width) for width in widths[1:])
+
+    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """Every layer multiplies with its weights first: the product with Â is then narrower."""
+        h = inputs.adjacency.matmul(inputs.features.linear(self.weight1, noise))
+        h = h + self.bias1.unsqueeze(1)
+        for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), start=2):
+            h = self.dropout_all(F.relu(h), noise, STEP_SITE + k)
+            h = inputs.adjacency.matmul(torch.bmm(h, weight)) + bias.unsqueeze(1)
+        return rows.pick(h)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W_1, as in the original."""
+        return [self.weight1]

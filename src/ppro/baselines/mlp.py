@@ -1,0 +1,41 @@
+"""MLP: a network that never looks at an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.backbones.base import HIDDEN_SITE, dropout
+from ppro.baselines.base import Baseline
+from ppro.layers import RunLinear, glorot, zeros
+from ppro.network import Inputs, Rows
+from ppro.noise import Noise
+
+
+class MLP(Baseline):
+    """Two layers: ŷ = softmax(drop(ReLU(drop(X) W1 + b1)) W2 + b2)."""
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+    ) -> None:
+        super().__init__()
+        self.weight1, self.bias1 = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
+        self.output = RunLinear(rngs, hidden, num_classes)
+
+    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """Both layers, the second over the rows alone."""
+        h = F.relu(inputs.features.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        logits: Tensor = self.output(dropout(rows.pick(h), rows.nodes, noise, HIDDEN_SITE))
+        return logits
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W1."""
+        return [self.weight1]
