@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
@@ -14,6 +14,7 @@ from ppro.features import Features, row_normalised
 from ppro.noise import Noise
 from ppro.priority import influence
 from ppro.propagation import Adjacency
+from ppro.space import Kind, Space
 
 if TYPE_CHECKING:
     from ppro.config import Settings
@@ -101,10 +102,12 @@ class Network(nn.Module, ABC):
     Attributes:
         judged_on: "train", or "val" for a method whose paper lets φ see validation labels.
         capturable: whether a pass never waits for the device, so that a CUDA graph can hold it.
+        spaces: what a search may choose from, on either kind of graph.
         run_buffers: names of attributes whose first dimension is the run, apart from parameters.
     """
 
     judged_on: ClassVar[Literal["train", "val"]] = "train"
+    spaces: ClassVar[Mapping[Kind, Space]] = {}
     run_buffers: ClassVar[tuple[str, ...]] = ()
     capturable: bool = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import torch
@@ -14,6 +14,7 @@ from ppro.baselines.base import Baseline
 from ppro.layers import glorot, zeros
 from ppro.network import Inputs, Rows
 from ppro.noise import Noise
+from ppro.space import Kind, Space
 
 
 class GCN(Baseline):
@@ -23,6 +24,32 @@ class GCN(Baseline):
     """
 
     takes: ClassVar[tuple[str, ...]] = ("hidden", "max_steps")
+    spaces: ClassVar[Mapping[Kind, Space]] = {
+        "homophilous": Space(
+            shapes=(
+                {"max_steps": 2, "hidden": 16},
+                {"max_steps": 2, "hidden": 64},
+                {"max_steps": 2, "hidden": 64, "decay": "all"},
+            ),
+            values={
+                "dropout": (0.5, 0.6, 0.7, 0.8),
+                "weight_decay": (5e-4, 1e-3, 5e-3),
+                "lr": (0.01, 0.005, 0.05),
+            },
+        ),
+        "heterophilous": Space(
+            shapes=(
+                {"max_steps": 2, "hidden": 64, "feature_norm": "row"},
+                {"max_steps": 2, "hidden": 64, "feature_norm": "none"},
+                {"max_steps": 2, "hidden": 64, "feature_norm": "none", "self_loops": False},
+            ),
+            values={
+                "dropout": (0.5, 0.2, 0.8),
+                "weight_decay": (5e-4, 1e-5, 5e-3),
+                "lr": (0.01, 0.005, 0.05),
+            },
+        ),
+    }
 
     def __init__(
         self,

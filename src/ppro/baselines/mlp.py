@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,10 +14,30 @@ from ppro.baselines.base import Baseline
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.network import Inputs, Rows
 from ppro.noise import Noise
+from ppro.space import Kind, Space
 
 
 class MLP(Baseline):
     """Two layers: ŷ = softmax(drop(ReLU(drop(X) W1 + b1)) W2 + b2)."""
+
+    spaces: ClassVar[Mapping[Kind, Space]] = {
+        "homophilous": Space(
+            shapes=({"hidden": 64}, {"hidden": 256}),
+            values={
+                "dropout": (0.5, 0.2, 0.8),
+                "weight_decay": (5e-4, 5e-3, 1e-2),
+                "lr": (0.01, 0.005, 0.05),
+            },
+        ),
+        "heterophilous": Space(
+            shapes=({"hidden": 64, "feature_norm": "none"}, {"hidden": 64, "feature_norm": "row"}),
+            values={
+                "dropout": (0.5, 0.2, 0.8),
+                "weight_decay": (5e-4, 1e-5, 5e-3),
+                "lr": (0.01, 0.005, 0.05),
+            },
+        ),
+    }
 
     def __init__(
         self,
