@@ -39,7 +39,7 @@ def test_each_shape_starts_with_the_published_values() -> None:
 @pytest.mark.parametrize("name", sorted(BASELINES))
 def test_every_rival_has_spaces_of_valid_settings(name: str) -> None:
     for kind in ("homophilous", "heterophilous"):
-        space = BASELINES[name].spaces[kind]  # type: ignore[index]
+        space = BASELINES[name].spaces[kind]
         assert space.size() >= 24
         assert space.values.keys() <= PER_RUN
         for shape in space.shapes:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ppro.stopping import METRICS, Record
+from ppro.stopping import METRICS, SMOOTHING, Record, Selection
 
 RUNS, EPOCHS = 3, 12
 # Few values, so that accuracies and losses often tie.
@@ -88,3 +88,25 @@ def test_runs_are_set_aside_once_a_share_of_them_has_finished() -> None:
     kept = record.finished(0.1)
     assert kept is not None
     assert kept.tolist() == [1, 2, 3]
+
+
+def scores(selection: Selection, accuracies: list[float], losses: list[float]) -> int:
+    """The epoch that a record of one run keeps."""
+    record = Record([torch.zeros(1, 1)], len(accuracies), 100, selection)
+    for epoch, (accuracy, loss) in enumerate(zip(accuracies, losses, strict=True)):
+        measured = torch.tensor([[0.0], [0.0], [loss], [accuracy], [0.0]])
+        record.update(measured, [torch.full((1, 1), float(epoch))])
+    assert float(record.states[0]) == float(record.best_epoch)
+    return int(record.best_epoch)
+
+
+def test_what_makes_a_state_better() -> None:
+    peak = [0.5, 0.9, 0.5, 0.5, *[0.7] * 6]
+    losses = [1.0, 0.9, 0.8, 0.2, *[0.7] * 6]
+    assert scores("accuracy", peak, losses) == 1
+    assert scores("loss", peak, losses) == 3
+    averages, level = [], 0.0
+    for epoch, accuracy in enumerate(peak, start=1):
+        level = SMOOTHING * level + (1 - SMOOTHING) * accuracy
+        averages.append(level / (1 - SMOOTHING**epoch))
+    assert scores("smoothed", peak, losses) == averages.index(max(averages))

@@ -36,7 +36,7 @@ def check(selector: Selector, expected: list[list[int]]) -> None:
             step = expected[r][i]
             assert selector.h_tilde[r, i].tolist() == [r, i, step]
             if step and isinstance(selector, LearnToBreak):
-                assert selector.aggregate[r, i].tolist() == [100 + r, 100 + i, 100 + step]
+                assert selector.evidence[r, i].tolist() == [100 + r, 100 + i, 100 + step]
 
 
 def table(data: st.DataObject, *shape: int) -> Tensor:

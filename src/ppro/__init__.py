@@ -14,11 +14,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from ppro.config import Recipe, Settings
+    from ppro.convert import as_graph
     from ppro.data import Splits, load_graph, make_splits
     from ppro.errors import DataError, PProError, RunError, SettingsError
+    from ppro.estimator import PPro, PProClassifier
     from ppro.fitting import Fit, fit
     from ppro.graph import Graph
     from ppro.model import PProNetwork
+    from ppro.saving import load
 
 __version__ = "0.1.0"
 
@@ -26,6 +29,8 @@ __all__ = [
     "DataError",
     "Fit",
     "Graph",
+    "PPro",
+    "PProClassifier",
     "PProError",
     "PProNetwork",
     "Recipe",
@@ -33,18 +38,23 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Splits",
+    "as_graph",
     "fit",
+    "load",
     "load_graph",
     "make_splits",
 ]
 
 _HOMES = {
     "ppro.config": ("Recipe", "Settings"),
+    "ppro.convert": ("as_graph",),
     "ppro.data": ("Splits", "load_graph", "make_splits"),
     "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
+    "ppro.estimator": ("PPro", "PProClassifier"),
     "ppro.fitting": ("Fit", "fit"),
     "ppro.graph": ("Graph",),
     "ppro.model": ("PProNetwork",),
+    "ppro.saving": ("load",),
 }
 
 

@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ppro.backbones import BackboneName
 from ppro.backbones.appnp import Form
 from ppro.baselines import ModelName
+from ppro.baselines.jknet import Jumping
 from ppro.controllers import WeightForm
 from ppro.errors import SettingsError
 from ppro.features import FeatureNorm
 from ppro.propagation import Normalisation
+from ppro.stopping import Selection
 from ppro.strategies import Strategy
 
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -26,6 +28,7 @@ Positive = Annotated[float, Field(gt=0)]
 PER_RUN = frozenset(
     {
         *("seed", "lr", "lr_controller", "weight_decay", "step_decay", "dropout", "edge_dropout"),
+        *("node_dropout", "consistency", "consistency_temperature"),
         *("epsilon", "lambda1", "lambda2", "propagation_bias"),
     }
 )
@@ -59,8 +62,13 @@ class Settings(BaseModel):
     )
     concat: bool = Field(default=False, description="the classifier sees h̃ and h0 (form hidden)")
     hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
-    alpha: Share = Field(default=0.1, description="teleport share α of APPNP and GCNII")
+    alpha: Share = Field(
+        default=0.1, description="teleport share α of APPNP, GCNII, L2P; of GPR-GNN at the start"
+    )
     heads: int = Field(default=8, ge=1, description="attention heads of GAT")
+    jumping: Jumping = Field(
+        default="cat", description="how JKNet joins its layers: cat (side by side) or max"
+    )
     gcnii_lambda: Positive = Field(
         default=0.5, description="λ of GCNII: step k is an identity map but for log(λ/k + 1)"
     )
@@ -70,6 +78,22 @@ class Settings(BaseModel):
     dropout: Share = Field(default=0.5, description="dropout of features and hidden layer")
     edge_dropout: Share = Field(default=0.0, description="dropout of the adjacency's entries")
 
+    node_dropout: Share = Field(default=0.0, description="dropout of whole rows of the features")
+
+    consistency: float = Field(
+        default=0.0, ge=0, description="weight of agreement between dropout forwards on all nodes"
+    )
+    consistency_forwards: int = Field(default=2, ge=2, description="forwards that must agree")
+    consistency_temperature: Positive = Field(
+        default=0.5, description="T that sharpens what they agree on"
+    )
+    consistency_on: Literal["full", "selected"] = Field(
+        default="full", description="whether predictions of full depth agree, or those selected"
+    )
+    consistency_priority: bool = Field(
+        default=False, description="nodes agree in proportion to their priority"
+    )
+
     epsilon: float = Field(
         default=0.5, ge=0, le=1, description="threshold ε of the propagation controller"
     )
@@ -77,13 +101,19 @@ class Settings(BaseModel):
         default=1.0, ge=0, description="λ1: penalty on priority weights (Eq. 13)"
     )
     lambda2: float = Field(
-        default=1.0, ge=0, description="λ2: share of the weight controller (Eq. 14)"
+        default=1.0,
+        ge=0,
+        description="λ2: share of the weight controller (Eq. 14), or of the entropy in L2P",
     )
     controller_units: int = Field(
         default=64, ge=1, description="width of the controllers' first layer"
     )
     controller_inputs: Literal["embeddings", "predictions"] = Field(
         default="embeddings", description="what the controllers see of a step"
+    )
+    use_progress: bool = Field(
+        default=False,
+        description="the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖",
     )
     propagation_bias: float | None = Field(
         default=None,
@@ -110,6 +140,10 @@ class Settings(BaseModel):
     )
     decay: Literal["first", "all"] = Field(default="first", description="what weight decay acts on")
     epochs: int = Field(default=1000, ge=1, description="most epochs of a run")
+    selection: Selection = Field(
+        default="accuracy",
+        description="what makes a state better: validation accuracy, smoothed or loss",
+    )
     patience: int = Field(default=100, ge=1, description="epochs without a better validation score")
 
     @model_validator(mode="after")

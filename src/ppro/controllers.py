@@ -15,6 +15,7 @@ from ppro.layers import uniform, zeros
 WeightForm = Literal["softplus", "tanh"]
 
 NUM_MEASURES = 3
+NUM_PROGRESS = 2
 
 
 class Controllers(nn.Module):
@@ -29,6 +30,8 @@ class Controllers(nn.Module):
         units: size of the first layer.
         propagation_bias: initial bias of the propagation head; it decides where nodes start.
         weight_form: how the weight head keeps w positive; both start at w = 1 on average.
+        progress: whether the propagation head also sees the step k/L and the change
+            log ‖h_k - h_{k-1}‖, which the paper does not give it.
 
     Shapes: z ``[R, m, 3]``; embeddings ``[R, m, width]``; steps, probabilities, weights ``[R, m]``.
     """
@@ -40,6 +43,8 @@ class Controllers(nn.Module):
         units: int,
         propagation_bias: Sequence[float],
         weight_form: WeightForm,
+        *,
+        progress: bool = False,
     ) -> None:
         super().__init__()
         bound = 1 / math.sqrt(4 * width + NUM_MEASURES + 1)
@@ -56,6 +61,7 @@ class Controllers(nn.Module):
         self.weight_head = uniform(rngs, (units, 1), 1 / math.sqrt(units))
         self.weight_bias = zeros(rngs, 1, 1)
         self.weight_form = weight_form
+        self.progress = uniform(rngs, (NUM_PROGRESS, units), 1.0) if progress else None
 
     def shared(self, h0: Tensor, z: Tensor | None) -> Tensor:
         """The part of the first layer that does not change with the step. ``[R, m, units]``."""
@@ -63,13 +69,20 @@ class Controllers(nn.Module):
         return u if z is None else torch.baddbmm(u, z, self.priority)
 
     def probability(
-        self, shared: Tensor, h: Tensor, aggregate: Tensor, best: Tensor | None = None
+        self,
+        shared: Tensor,
+        h: Tensor,
+        aggregate: Tensor,
+        best: Tensor | None = None,
+        progress: Tensor | None = None,
     ) -> Tensor:
         """Pr(r = 1) of step k: to break (Eq. 7), or to update when ``best`` is given (Eq. 8)."""
         u = torch.baddbmm(shared, h, self.current)
         u = torch.baddbmm(u, aggregate, self.aggregate)
         if best is not None:
             u = torch.baddbmm(u, best, self.best)
+        if progress is not None and self.progress is not None:
+            u = torch.baddbmm(u, progress, self.progress)
         logit = torch.baddbmm(self.propagation_bias, F.relu(u), self.propagation_head)
         return logit.squeeze(-1).sigmoid()
 

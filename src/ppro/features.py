@@ -14,6 +14,7 @@ from ppro.sparse import compact, multiply, row_indices, transpose, with_values
 FeatureNorm = Literal["row", "none"]
 
 FEATURE_SITE = 0
+NODE_SITE = 3
 
 
 def row_normalised(features: Tensor) -> Tensor:
@@ -40,6 +41,7 @@ class Features:
         self.adjoint: _SparseDropped | _DenseDropped
         sparse = matrix.layout == torch.sparse_csr
         self.forward, self.adjoint = (_SparseDropped if sparse else _DenseDropped).pair(matrix)
+        self._row_ids = _row_ids(self.shape[0], matrix.device)
 
     @cached_property
     def dense(self) -> Tensor:
@@ -49,6 +51,8 @@ class Features:
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W.
 
+        Where the noise drops nodes too, whole rows of X go.
+
         Args:
             weight: W of each run. Shape ``[R, f, d]``.
             noise: the dropout of this pass, or None to drop nothing.
@@ -57,7 +61,15 @@ class Features:
             Shape ``[R, n, d]``.
         """
         out: Tensor = _FeatureLinear.apply(weight, self, noise)  # type: ignore[no-untyped-call]
-        return out
+        if noise is None or noise.node_rates is None:
+            return out
+        # A row of X that is zero makes a row of X W that is zero.
+        return out * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+
+
+def _row_ids(rows: int, device: torch.device) -> Tensor:
+    """Dropout ids of whole rows. Shape ``[1, rows]``."""
+    return matrix_ids(torch.arange(rows, device=device), 1).squeeze(-1).unsqueeze(0)
 
 
 class _SparseDropped:
@@ -78,7 +90,9 @@ class _SparseDropped:
         """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
         values = None
         if noise is not None:
-            values = self.matrix.values() * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE)
+            values = noise.drop(
+                self.matrix.values().unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE
+            )
         return multiply(self.matrix, right.contiguous(), values=values)
 
 
@@ -99,7 +113,8 @@ class _DenseDropped:
         if noise is None:
             return torch.matmul(self.matrix, right)
         if right.is_cuda:
-            return torch.bmm(self.matrix * noise.scale(self.ids.unsqueeze(0), FEATURE_SITE), right)
+            dropped = noise.drop(self.matrix.unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE)
+            return torch.bmm(dropped, right)
         out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
         for run in range(right.shape[0]):
             scale = noise.run(run).scale(self.ids.unsqueeze(0), FEATURE_SITE)

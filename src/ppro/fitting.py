@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -19,10 +20,13 @@ from ppro.assembly import (
     rows_from_masks,
     settings_for,
 )
+from ppro.checkpoint import Checkpoint, Checkpointing, Keeper
+from ppro.class_weights import ClassWeight, class_weights, weighted
 from ppro.config import Settings
 from ppro.data.splits import Splits
+from ppro.fingerprint import fingerprint
 from ppro.graph import Graph
-from ppro.network import Inputs, Network
+from ppro.network import Inputs, Network, Outcome
 from ppro.stopping import History
 from ppro.threads import share_out, use_threads, worth_cores
 from ppro.training import OnEpoch, Trainer
@@ -61,9 +65,15 @@ class Fit:
 
 
 @torch.no_grad()
+def outcome_of_all(model: Network, inputs: Inputs, graph: Graph, runs: int) -> Outcome:
+    """What a model says of every node, without dropout."""
+    outcome: Outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
+    return outcome
+
+
 def describe_nodes(model: Network, inputs: Inputs, graph: Graph, runs: int) -> NodeTable:
     """Class probabilities, step and priority of every node, without dropout."""
-    outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
+    outcome = outcome_of_all(model, inputs, graph, runs)
     return NodeTable(outcome.logits.softmax(-1).cpu(), outcome.steps.cpu(), outcome.weights.cpu())
 
 
@@ -82,6 +92,9 @@ def fit(
     device: torch.device | None = None,
     threads: int | None = None,
     on_epoch: OnEpoch | None = None,
+    class_weight: ClassWeight | None = None,
+    checkpoint: Checkpointing | Path | str | None = None,
+    resume: bool = False,
 ) -> Fit:
     """Train one run for each of the settings, all together.
 
@@ -92,16 +105,27 @@ def fit(
             BasicGNN of PyTorch Geometric, or a list of its convolutions. The last two decide the
             number of steps too.
         threads: CPU cores to use; chosen from the work when None.
+        class_weight: "balanced" or a weight for each class: what its nodes count in the losses.
+        checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
+        resume: go on from the checkpoint, with as many threads as it was begun with; where there
+            is none, begin. On a CPU the result is that of a training never interrupted.
     """
     settings = settings_for(backbone, settings)
     device = device or torch.device("cpu")
     if device.type == "cpu":
         keep_freed_memory()
+    weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
+    saved = None
+    if (plan := Checkpointing.of(checkpoint, resume)) is not None:
+        made_of = fingerprint(graph, splits, settings, backbone, weights)
+        saved = Checkpoint(plan, {**made_of, "device": device.type})
+        threads = saved.threads(threads)
     cores = threads or worth_cores(graph, settings[0], len(settings))
     use_threads(cores)
     inputs = prepare_inputs(graph, settings[0], device)
     start = time.perf_counter()
-    model, history = _train(graph, inputs, splits, settings, backbone, cores, on_epoch)
+    task = _Task(graph, inputs, splits, settings, backbone, weights)
+    model, history = _train(task, cores, on_epoch, saved)
     seconds = time.perf_counter() - start
     nodes = describe_nodes(model, inputs, graph, len(settings))
     return Fit(
@@ -116,38 +140,57 @@ def fit(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be trained: all runs, or part of them."""
+
+    graph: Graph
+    inputs: Inputs
+    splits: Splits
+    settings: Sequence[Settings]
+    backbone: OwnBackbone | None
+    weights: Tensor | None
+
+    @property
+    def device(self) -> torch.device:
+        return self.inputs.influence.device
+
+    def model(self, part: slice) -> Network:
+        sizes = self.graph.num_features, self.graph.num_classes
+        return build_model(*sizes, self.settings[part], self.device, self.backbone)
+
+    def trainer(self, part: slice, model: Network, keeper: Keeper | None) -> Trainer:
+        labels, weights = self.graph.labels, self.weights
+        train = rows_from_masks(self.splits.train[part], labels, self.device)
+        val = rows_from_masks(self.splits.val[part], labels, self.device)
+        train = weighted(train, None if weights is None else weights[part])
+        return Trainer(model, self.inputs, train, val, self.settings[part], keeper)
+
+
 def _train(
-    graph: Graph,
-    inputs: Inputs,
-    splits: Splits,
-    settings: Sequence[Settings],
-    backbone: OwnBackbone | None,
-    cores: int,
-    on_epoch: OnEpoch | None,
+    task: _Task, cores: int, on_epoch: OnEpoch | None, saved: Checkpoint | None
 ) -> tuple[Network, History]:
     """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
-    device = inputs.influence.device
-    workers, threads = share_out(cores, len(settings)) if device.type == "cpu" else (1, 1)
+    runs, on_cpu = len(task.settings), task.device.type == "cpu"
+    workers, threads = share_out(cores, runs) if on_cpu else (1, 1)
+    if saved is not None:
+        saved.start(workers, cores)
 
-    def build(part: slice) -> Network:
-        sizes = graph.num_features, graph.num_classes
-        return build_model(*sizes, settings[part], device, backbone)
+    def trainer(worker: int, part: slice, model: Network) -> Trainer:
+        keeper = None if saved is None else saved.keeper(worker)
+        made = task.trainer(part, model, keeper)
+        if saved is not None and (state := saved.state(worker, task.device)) is not None:
+            made.restore(state)
+        return made
 
-    def trainer(part: slice, of: Network) -> Trainer:
-        train, val = (
-            rows_from_masks(masks[part], graph.labels, device)
-            for masks in (splits.train, splits.val)
-        )
-        return Trainer(of, inputs, train, val, settings[part])
-
-    model = build(slice(None))
+    model = task.model(slice(None))
     if workers == 1:
-        return model, trainer(slice(None), model).run(on_epoch)
-    bounds = [len(settings) * w // workers for w in range(workers + 1)]
+        return model, trainer(0, slice(None), model).run(on_epoch)
+    bounds = [runs * w // workers for w in range(workers + 1)]
     trainers = []
-    for begin, end in pairwise(bounds):
+    for worker, (begin, end) in enumerate(pairwise(bounds)):
         part = slice(begin, end)
-        trainers.append(trainer(part, build(part)))
+        trainers.append(trainer(worker, part, task.model(part)))
     history = train_side_by_side(trainers, threads, on_epoch)
     _gather(model, [t.model for t in trainers])
     return model, history

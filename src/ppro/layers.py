@@ -66,4 +66,4 @@ class Dropping(nn.Module):
         """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
         if noise is None:
             return h
-        return h * noise.scale(self.ids(h.shape[1], h.shape[2], h.device), site)
+        return noise.drop(h, self.ids(h.shape[1], h.shape[2], h.device), site)

@@ -1,8 +1,8 @@
 """One function per loss of the paper. Everything has shape ``[R, m]``: run, training node.
 
-``valid`` is 1 for a training node and 0 for padding (runs may have training sets of different
-sizes). Each loss returns one number per run, shape ``[R]``; runs are independent, so the sum over
-runs has the gradient of each.
+``valid`` is 1 for a training node, or the weight of its class, and 0 for padding (runs may have
+training sets of different sizes). Each loss returns one number per run, shape ``[R]``; runs are
+independent, so the sum over runs has the gradient of each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def min_max(error: Tensor, valid: Tensor) -> Tensor:
     low = error.masked_fill(valid == 0, torch.inf).amin(-1, keepdim=True)
     high = error.masked_fill(valid == 0, -torch.inf).amax(-1, keepdim=True)
     span = high - low
-    return (error - low) / torch.where(span > 0, span, 1.0) * valid
+    return ((error - low) / torch.where(span > 0, span, 1.0)).masked_fill(valid == 0, 0.0)
 
 
 def break_loss(error: Tensor, break_probability: Tensor, valid: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -21,6 +21,9 @@ from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
 if TYPE_CHECKING:
     from ppro.config import Settings
 
+SMALLEST_CHANGE = 1e-6
+"""Keeps the logarithm of a step that changed nothing finite."""
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -32,6 +35,7 @@ class Parts:
         priority: node priority z as an input of the propagation controller (-nz).
         step: the step l as an input of the weight controller (-nl).
         predictions: the controllers see softmax predictions instead of embeddings.
+        progress: the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖.
     """
 
     propagation: bool = True
@@ -39,6 +43,7 @@ class Parts:
     priority: bool = True
     step: bool = True
     predictions: bool = False
+    progress: bool = False
 
     @classmethod
     def of(cls, settings: Settings) -> Parts:
@@ -49,6 +54,7 @@ class Parts:
             priority=settings.use_priority,
             step=settings.use_step,
             predictions=settings.controller_inputs == "predictions",
+            progress=settings.use_progress,
         )
 
 
@@ -116,6 +122,7 @@ class PProNetwork(Network):
                 first.controller_units,
                 [float(s.propagation_bias or 0.0) for s in settings],
                 first.weight_form,
+                progress=parts.progress,
             )
         epsilon = torch.tensor([s.epsilon for s in settings])
         return cls(backbone, controllers, first.strategy, first.max_steps, epsilon, parts)
@@ -136,13 +143,24 @@ class PProNetwork(Network):
         """The backbone's layers of the steps."""
         return self.backbone.between()
 
-    def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
+    def forward(
+        self,
+        inputs: Inputs,
+        rows: Rows,
+        noise: Noise | None = None,
+        watch: Callable[[Selector], Selector] | None = None,
+    ) -> Outcome:
         """Lines 3-9 of Algorithm 1: propagate, choose the step of each row, weigh it, classify.
 
         Gradients reach the backbone alone, through h_{l_i}.
+
+        Args:
+            watch: puts a selector of its own around the strategy's, to see every step.
         """
         pass_ = _Pass(self, inputs, rows, noise)
         selector = self._selector(pass_, judge=False)
+        if watch is not None:
+            selector = watch(selector)
         h_tilde = pass_.run(selector)
         logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
         with torch.no_grad():
@@ -174,14 +192,18 @@ class PProNetwork(Network):
         if self.controllers is None or not self.parts.propagation:
             return Selector(h0)
         if self.strategy == "l2b":
-            return LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
+            breaks = LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
+            breaks.full = pass_.rows.full
+            return breaks
         error = pass_.error if judge else None
-        return LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
+        updates = LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
+        updates.full = pass_.rows.full
+        return updates
 
     def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
         """L_p of the strategy (Eq. 9 or 10)."""
         if isinstance(selector, LearnToBreak):
-            p = pass_.break_probability(selector.h_tilde, selector.aggregate, None)
+            p = pass_.break_probability(selector.h_tilde, selector.evidence, None)
             return losses.break_loss(error, p, pass_.rows.valid)
         if isinstance(selector, LearnToUpdate):
             p, step_error, best_error = (torch.stack(t) for t in zip(*selector.trace, strict=True))
@@ -211,6 +233,7 @@ class _Pass:
             self.adjacency = inputs.adjacency.dropped(noise)
         self.h0 = model.backbone.initial(inputs.features, self.adjacency, noise)
         self.h0_rows = self._pick(self.h0)
+        self._before = self.h0_rows.detach()
         self.z: Tensor | None = None
         self._shared: dict[tuple[bool, bool], Tensor] = {}
 
@@ -218,7 +241,7 @@ class _Pass:
         """Let the selector watch every step; returns h̃ of the rows with its gradient."""
         alpha, last, k = self.model.backbone.alpha, self.model.max_steps, 0
         for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
-            selector.observe(k, h, aggregate, last=k == last)
+            selector.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
             if selector.settled():
                 break
         if alpha is None or not self.h0.requires_grad:
@@ -226,6 +249,16 @@ class _Pass:
         return selected_recursion(
             self.h0, selector.h_tilde, selector.steps, self.flat, self.adjacency, alpha, k
         )
+
+    def _evidence(self, k: int, h: Tensor, aggregate: Tensor) -> Tensor:
+        """ĥ_k of the rows, followed by k/L and log ‖h_k - h_{k-1}‖ where they are asked for."""
+        if not self.model.parts.progress:
+            return aggregate
+        with torch.no_grad():
+            change = torch.linalg.vector_norm(h - self._before, dim=-1, keepdim=True)
+            depth = torch.full_like(change, k / self.model.max_steps)
+            self._before = h.detach()
+            return torch.cat([aggregate, depth, torch.log(change + SMALLEST_CHANGE)], dim=-1)
 
     def _general(self) -> Iterator[tuple[int, Tensor, Tensor]]:
         """Any backbone, recorded by autograd: yields k, ĥ^(k) and h^(k) of the rows."""
@@ -250,7 +283,7 @@ class _Pass:
             yield k, (rows - h0_share) / (1 - alpha), rows
 
     def _pick(self, h: Tensor) -> Tensor:
-        return h.view(-1, h.shape[-1])[self.flat]
+        return h.reshape(-1, h.shape[-1])[self.flat]
 
     def _set_priority(self, heterophily: Tensor) -> None:
         """z_i = [d_i ‖ ec_i ‖ he_i] of the rows (Eq. 6), standardised over all nodes."""
@@ -277,17 +310,24 @@ class _Pass:
             self._shared[key] = self.model.controllers.shared(self.seen(self.h0_rows), z)
         return self._shared[key]
 
-    def break_probability(self, h: Tensor, aggregate: Tensor, _: Tensor | None) -> Tensor:
+    def break_probability(self, h: Tensor, evidence: Tensor, _: Tensor | None) -> Tensor:
         """Pr(r_b = 1) of rows (Eq. 7)."""
-        assert self.model.controllers is not None
-        shared = self.shared(weighting=False)
-        return self.model.controllers.probability(shared, self.seen(h), self.seen(aggregate))
+        return self._probability(h, evidence, None)
 
-    def update_probability(self, h: Tensor, aggregate: Tensor, best: Tensor) -> Tensor:
+    def update_probability(self, h: Tensor, evidence: Tensor, best: Tensor) -> Tensor:
         """Pr(r_u = 1) of rows (Eq. 8)."""
+        return self._probability(h, evidence, self.seen(best))
+
+    def _probability(self, h: Tensor, evidence: Tensor, best: Tensor | None) -> Tensor:
         assert self.model.controllers is not None
+        width = h.shape[-1]
+        progress = evidence[..., width:] if self.model.parts.progress else None
         return self.model.controllers.probability(
-            self.shared(weighting=False), self.seen(h), self.seen(aggregate), self.seen(best)
+            self.shared(weighting=False),
+            self.seen(h),
+            self.seen(evidence[..., :width]),
+            best,
+            progress,
         )
 
     def error(self, h: Tensor) -> Tensor:

@@ -47,6 +47,11 @@ class Inputs:
         z = influence(graph.edge_index, graph.num_nodes).to(torch.float32)
         return Inputs(Features(x.to(device)), adjacency.to(device), z.to(device))
 
+    @property
+    def num_nodes(self) -> int:
+        """n."""
+        return int(self.influence.shape[0])
+
     def with_dropped_edges(self, noise: Noise) -> Inputs:
         """The same graph with the edges that a pass drops."""
         return replace(self, adjacency=self.adjacency.dropped(noise))
@@ -60,11 +65,14 @@ class Rows:
         nodes: node of each row. Shape ``[R, m]``.
         labels: their classes, 0 where padded. Shape ``[R, m]``.
         valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
+        full: rows that PPro takes to full depth whatever its controllers say, or None.
+            Shape ``[R, m]``, bool.
     """
 
     nodes: Tensor
     labels: Tensor
     valid: Tensor
+    full: Tensor | None = None
 
     def flat(self, num_nodes: int) -> Tensor:
         """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
@@ -77,7 +85,8 @@ class Rows:
 
     def select(self, runs: Tensor) -> Rows:
         """The rows of some of the runs."""
-        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs])
+        full = None if self.full is None else self.full[runs]
+        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], full)
 
 
 @dataclass(frozen=True, eq=False)

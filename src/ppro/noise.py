@@ -7,7 +7,9 @@ any part of the rows, and nothing has to be stored for the backward pass.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -61,12 +63,14 @@ class Noise:
         rates: dropout rate of each run. Shape ``[R]``.
         moment: number of this forward pass since the start of training. Shape ``[]``, int32.
         edge_rates: dropout rate of the edges in each run, or None to keep all. Shape ``[R]``.
+        node_rates: dropout rate of whole rows of X in each run, or None. Shape ``[R]``.
     """
 
     seeds: Tensor
     rates: Tensor
     moment: Tensor
     edge_rates: Tensor | None = None
+    node_rates: Tensor | None = None
 
     @staticmethod
     def hashed_seeds(seeds: Tensor) -> Tensor:
@@ -77,7 +81,8 @@ class Noise:
         """The noise of one of the runs."""
         one = slice(run, run + 1)
         edges = None if self.edge_rates is None else self.edge_rates[one]
-        return Noise(self.seeds[one], self.rates[one], self.moment, edges)
+        nodes = None if self.node_rates is None else self.node_rates[one]
+        return Noise(self.seeds[one], self.rates[one], self.moment, edges, nodes)
 
     def keys(self, site: int) -> Tensor:
         """One key for each run at a site (a place in the model that drops). Shape ``[R]``."""
@@ -92,9 +97,39 @@ class Noise:
             rates: other rates than the usual ones. Shape ``[R]``.
         """
         rates = self.rates if rates is None else rates
+        if ids.is_cuda and _gpu_dropout() is not None:
+            return self.drop(torch.ones_like(ids, dtype=rates.dtype), ids, site, rates)
         rates = rates.view((-1,) + (1,) * (ids.dim() - 1))
         key = self.keys(site).view(rates.shape)
         threshold = (rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
         hashed = stir(ids + key)
         kept = torch.empty(hashed.shape, dtype=rates.dtype, device=rates.device)
         return torch.ge(hashed, threshold, out=kept).mul_(1 / (1 - rates))
+
+    def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
+        """Inverted dropout: the values times :meth:`scale`, in one kernel where there is one.
+
+        Args:
+            values: shape ``[R, ...]``, or ``[1, ...]`` where the runs share them.
+            ids: element ids, shape ``[R, ...]`` or ``[1, ...]``.
+
+        Returns:
+            Shape ``[R, ...]``.
+        """
+        fused = _gpu_dropout() if values.is_cuda else None
+        if fused is None:
+            return values * self.scale(ids, site, rates)
+        rates = self.rates if rates is None else rates
+        keys = _int32(_SITE * (site + 1)), _int32(_EPOCH)
+        return fused(values, ids, self.seeds, rates, self.moment, *keys)
+
+
+@cache
+def _gpu_dropout() -> Callable[..., Tensor] | None:
+    """The fused kernel, or None where there is no Triton."""
+    try:
+        from ppro.gpu_noise import DropOnGpu
+    except ImportError:
+        return None
+    apply: Callable[..., Tensor] = DropOnGpu.apply
+    return apply

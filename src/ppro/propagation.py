@@ -88,7 +88,9 @@ class Adjacency:
 
         Both directions of an edge share their fate, so a symmetric Â stays symmetric.
         """
-        values = self.matrix.values() * noise.scale(self.edge_ids, EDGE_SITE, noise.edge_rates)
+        values = noise.drop(
+            self.matrix.values().unsqueeze(0), self.edge_ids, EDGE_SITE, noise.edge_rates
+        )
         adjoint_values = values
         if not self.symmetric:
             scale = noise.scale(self.adjoint_edge_ids, EDGE_SITE, noise.edge_rates)

@@ -6,7 +6,6 @@ folder under its final name is never half a run.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
@@ -27,14 +26,17 @@ from safetensors.torch import load_file, save_file
 
 from ppro import __version__
 from ppro.config import PaperResult, Settings, explain
+from ppro.data.files import FileSource, Schema, write_schema
 from ppro.data.splits import Splits
 from ppro.errors import RunError
-from ppro.fitting import Fit, NodeTable
-from ppro.graph import UNLABELLED, Graph
+from ppro.fitting import Fit
+from ppro.graph import Graph
+from ppro.nodetable import write_nodes
 from ppro.stopping import METRICS, History
 
 FORMAT = 1
 MARKER = "settings.toml"
+SCHEMA = "schema.json"
 HIDDEN = ".ppro-"
 """How the names of temporary files and folders begin."""
 
@@ -51,6 +53,7 @@ class RunConfig(BaseModel):
     options: dict[str, float] = Field(default_factory=dict)
     settings: Settings
     paper: PaperResult | None = None
+    source: FileSource | None = None
 
 
 def run_settings(config: RunConfig) -> list[Settings]:
@@ -221,13 +224,26 @@ def _per_run(result: Fit) -> list[dict[str, Any]]:
 
 
 def write_run(
-    out: Path, config: RunConfig, graph: Graph, splits: Splits, result: Fit, facts: dict[str, Any]
+    out: Path,
+    config: RunConfig,
+    graph: Graph,
+    splits: Splits,
+    result: Fit,
+    facts: dict[str, Any],
+    *,
+    schema: Schema | None = None,
 ) -> None:
-    """Write a run folder."""
+    """Write a run folder.
+
+    Args:
+        schema: how the user's files became the graph; None for a graph of the catalogue.
+    """
     try:
         with whole_folder(out) as folder:
             write_toml(folder / MARKER, config)
             write_metrics(folder / "metrics.jsonl", result.history)
+            if schema is not None:
+                write_schema(folder / SCHEMA, schema)
             (folder / "result.json").write_text(dump_json(facts, indent=2) + "\n", encoding="utf-8")
             write_weights(folder / "weights.safetensors", result.model)
             write_nodes(folder / "nodes.csv", graph, splits, result.nodes, result.best_run)
@@ -258,35 +274,19 @@ def write_weights(path: Path, model: torch.nn.Module) -> None:
     path.chmod(0o666 & ~_umask())
 
 
-NODE_COLUMNS = ("id", "label", "predicted", "step", "priority", "split")
+def best_run(run: Path) -> int:
+    """The run with the best validation accuracy, as the training noted it.
 
-
-def write_nodes(path: Path, graph: Graph, splits: Splits, nodes: NodeTable, run: int) -> None:
-    """The table of nodes of one run, as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*NODE_COLUMNS, *(f"p_{name}" for name in graph.class_names)])
-        writer.writerows(node_rows(graph, splits, nodes, run))
-
-
-def node_rows(graph: Graph, splits: Splits, nodes: NodeTable, run: int) -> Iterator[list[Any]]:
-    """One row per node: see NODE_COLUMNS, then the probability of each class."""
-    names = graph.class_names
-    ids = graph.node_ids or range(graph.num_nodes)
-    membership = _membership(splits, run)
-    predicted = nodes.probabilities[run].argmax(-1).tolist()
-    columns = (ids, graph.labels.tolist(), predicted, nodes.steps[run].tolist())
-    rest = (nodes.priorities[run].tolist(), membership, nodes.probabilities[run].tolist())
-    for node, label, guess, step, priority, part, p in zip(*columns, *rest, strict=True):
-        label_name = "" if label == UNLABELLED else names[label]
-        probabilities = [f"{value:.6g}" for value in p]
-        yield [node, label_name, names[guess], step, f"{priority:.6g}", part, *probabilities]
-
-
-def _membership(splits: Splits, run: int) -> Sequence[str]:
-    parts = ("none", "train", "val", "test")
-    code = splits.train[run] * 1 + splits.val[run] * 2 + splits.test[run] * 3
-    return [parts[c] for c in code.tolist()]
+    Raises:
+        RunError: the result is missing or damaged.
+    """
+    path = run / "result.json"
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["per_run"]
+        return int(max(rows, key=lambda row: (row["val_accuracy"], -row["run"]))["run"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"damaged or missing ({type(error).__name__})"
+        raise RunError(f"{path}: {reason}; name a run with --run, or train again") from None
 
 
 def read_config(run: Path) -> RunConfig:

@@ -6,14 +6,21 @@ as a CUDA graph and replayed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 METRICS = ("train_loss", "controller_loss", "val_loss", "val_accuracy", "mean_step")
 _VAL_LOSS, _VAL_ACCURACY = METRICS.index("val_loss"), METRICS.index("val_accuracy")
+_TENSORS = ("held", "now", "score", "loss", "level", "best_epoch", "stopped", "going", "log")
+
+
+Selection = Literal["accuracy", "smoothed", "loss"]
+SMOOTHING = 0.9
+"""Share of the past in a smoothed validation accuracy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,21 +42,30 @@ class History:
 
 
 class Record:
-    """The best state of each run so far: highest validation accuracy, ties by the lower loss.
+    """The best state of each run so far, by its validation nodes.
 
     Args:
         states: the parameters of all runs, one tensor ``[R, P]`` per optimiser, to be copied.
         epochs: most epochs of a run.
         patience: epochs without a better state after which a run stops.
+        selection: what makes a state better: the validation accuracy (ties: the lower loss), its
+            exponential moving average, which noise moves less, or the validation loss.
     """
 
-    def __init__(self, states: Sequence[Tensor], epochs: int, patience: int) -> None:
+    def __init__(
+        self,
+        states: Sequence[Tensor],
+        epochs: int,
+        patience: int,
+        selection: Selection = "accuracy",
+    ) -> None:
         runs, device = states[0].shape[0], states[0].device
-        self.patience = patience
+        self.patience, self.selection = patience, selection
         self.states = [state.clone() for state in states]
         self.held = torch.arange(runs, device=device)
         self.now = torch.zeros((), dtype=torch.int64, device=device)
-        self.accuracy = torch.full((runs,), -1.0, device=device)
+        self.score = torch.full((runs,), -torch.inf, device=device)
+        self.level = torch.zeros(runs, device=device)
         self.loss = torch.full((runs,), torch.inf, device=device)
         self.best_epoch = torch.zeros(runs, dtype=torch.int64, device=device)
         self.stopped = torch.zeros(runs, dtype=torch.int64, device=device)
@@ -63,14 +79,25 @@ class Record:
         metrics = torch.where(self.going, metrics, torch.nan)
         self.log.index_copy_(0, self.now.view(1), metrics.unsqueeze(0))
         loss, accuracy = metrics[_VAL_LOSS], metrics[_VAL_ACCURACY]
-        better = (accuracy > self.accuracy) | ((accuracy == self.accuracy) & (loss < self.loss))
+        score = self._scored(accuracy, loss)
+        better = (score > self.score) | ((score == self.score) & (loss < self.loss))
         self._keep(better, states)
-        self.accuracy.copy_(torch.where(better, accuracy, self.accuracy))
+        self.score.copy_(torch.where(better, score, self.score))
         self.loss.copy_(torch.where(better, loss, self.loss))
         self.best_epoch.copy_(torch.where(better, self.now, self.best_epoch))
         self.stopped.add_(self.going)
         self.going.logical_and_(self.now - self.best_epoch < self.patience)
         self.now.add_(1)
+
+    def _scored(self, accuracy: Tensor, loss: Tensor) -> Tensor:
+        """What the states of this epoch are judged by. Shape ``[R]``."""
+        if self.selection == "loss":
+            return -loss
+        if self.selection == "accuracy":
+            return accuracy
+        self.level.lerp_(accuracy, 1 - SMOOTHING)
+        # Divided by the weight that the moving average has gathered since it began at zero.
+        return (self.level / (1 - SMOOTHING ** (self.now + 1).to(torch.float64))).to(loss.dtype)
 
     def _keep(self, better: Tensor, states: Sequence[Tensor]) -> None:
         if not better.is_cuda and not bool(better.any()):
@@ -87,6 +114,17 @@ class Record:
             return None
         self.held = self.held[going]
         return going.nonzero().squeeze(1)
+
+    def state(self) -> dict[str, Tensor]:
+        """Every tensor of the record by its name."""
+        best = {f"states.{i}": state for i, state in enumerate(self.states)}
+        return best | {name: getattr(self, name) for name in _TENSORS}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from where :meth:`state` was taken."""
+        self.states = [state[f"states.{i}"] for i in range(len(self.states))]
+        for name in _TENSORS:
+            setattr(self, name, state[name])
 
     def history(self, interrupted: bool) -> History:
         """The record as tensors on the CPU."""

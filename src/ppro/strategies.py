@@ -16,20 +16,28 @@ from torch import Tensor
 Strategy = Literal["l2b", "l2u", "none"]
 
 Probability = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Pr(r = 1) from the embeddings h_k, the aggregates ĥ_k and the best embeddings h̃."""
+"""Pr(r = 1) from the embeddings h_k, the evidence and the best embeddings h̃.
+
+The evidence of a step is its aggregate ĥ_k, and what else the controllers are shown of it.
+"""
 
 
 class Selector:
     """Full depth: every row takes h_L. The base of the two learned strategies.
 
-    Shapes: embeddings ``[R, m, d]``; steps ``[R, m]``.
+    Shapes: embeddings ``[R, m, d]``; steps and full ``[R, m]``.
+
+    Attributes:
+        full: rows that take all L steps whatever the controllers say, or None.
     """
+
+    full: Tensor | None = None
 
     def __init__(self, h0: Tensor) -> None:
         self.h_tilde = h0
         self.steps = torch.zeros(h0.shape[:2], dtype=torch.int64, device=h0.device)
 
-    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Take note of step k."""
         if last:
             self.h_tilde = h
@@ -50,7 +58,7 @@ class LearnToBreak(Selector):
     The graph itself goes on propagating, since neighbours still need h_i^(k).
 
     Args:
-        judged: whether ĥ at the step of each row will be asked for.
+        judged: whether the evidence at the step of each row will be asked for.
     """
 
     def __init__(
@@ -60,17 +68,20 @@ class LearnToBreak(Selector):
         self.probability = probability
         self.epsilon = epsilon
         self.judged = judged
-        self.aggregate = torch.zeros_like(h0)
+        self.evidence = torch.zeros(())
         self.open = torch.ones_like(self.steps, dtype=torch.bool)
 
-    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Break the rows whose probability exceeds ε at step k."""
         with torch.no_grad():
-            wants = self.probability(h.detach(), aggregate.detach(), self.h_tilde) > self.epsilon
+            wants = self.probability(h.detach(), evidence.detach(), self.h_tilde) > self.epsilon
+        if self.full is not None:
+            wants = wants & ~self.full
         chosen = self.open if last else self.open & wants
         self._take(chosen, k, h)
         if self.judged:
-            self.aggregate = torch.where(chosen.unsqueeze(-1), aggregate, self.aggregate)
+            before = self.evidence if k > 1 else torch.zeros_like(evidence)
+            self.evidence = torch.where(chosen.unsqueeze(-1), evidence, before)
         self.open = self.open & ~chosen
 
     def settled(self) -> bool:
@@ -99,11 +110,13 @@ class LearnToUpdate(Selector):
         self.best_error = None if judge is None else judge(h0)
         self.trace: list[tuple[Tensor, Tensor, Tensor]] = []
 
-    def observe(self, k: int, h: Tensor, aggregate: Tensor, *, last: bool) -> None:
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Update the rows whose probability exceeds ε at step k."""
         with torch.set_grad_enabled(self.judge is not None):
-            p = self.probability(h.detach(), aggregate.detach(), self.h_tilde.detach())
+            p = self.probability(h.detach(), evidence.detach(), self.h_tilde.detach())
         chosen = p.detach() > self.epsilon
+        if self.full is not None:
+            chosen = chosen | self.full
         if self.judge is not None and self.best_error is not None:
             error = self.judge(h)
             self.trace.append((p, error, self.best_error))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -11,13 +13,25 @@ from torch import Tensor
 from ppro import losses
 from ppro.capture import Replay
 from ppro.config import Settings
-from ppro.network import Inputs, Network, Rows
+from ppro.consistency import consistency_loss, ramp, with_all_nodes
+from ppro.errors import RunError
+from ppro.interrupts import CtrlC
+from ppro.network import Inputs, Network, Outcome, Rows
 from ppro.noise import Noise
 from ppro.optim import RunAdam
 from ppro.stopping import History, Record
 
+if TYPE_CHECKING:
+    from ppro.checkpoint import Keeper
+
 OnEpoch = Callable[[int, Tensor, int], None]
 """Called with the number of epochs done, the last one's metrics ``[5, R]`` and the runs going."""
+
+CONSISTENCY_RAMP = 50
+"""Epochs over which the weight of consistency grows."""
+
+_MOMENTS = ("first", "second", "steps")
+"""What Adam keeps beside the parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +41,9 @@ class RunValues:
     seeds: Tensor
     dropout: Tensor
     edge_dropout: Tensor
+    node_dropout: Tensor
+    consistency: Tensor
+    consistency_temperature: Tensor
     lr: Tensor
     lr_controller: Tensor
     weight_decay: Tensor
@@ -57,6 +74,7 @@ class Trainer:
         settings: one per run; all must agree on everything that shapes the program.
         train, val: training and validation nodes of each run. No validation label enters a
             gradient (unless the method's own paper says so: ``judged_on``), no test label at all.
+        keeper: writes a checkpoint now and then, or None.
     """
 
     def __init__(
@@ -66,15 +84,32 @@ class Trainer:
         train: Rows,
         val: Rows,
         settings: Sequence[Settings],
+        keeper: Keeper | None = None,
     ) -> None:
         self.model, self.inputs, self.train_rows, self.val_rows = model, inputs, train, val
-        self.settings = settings[0]
+        self.settings, self.keeper = settings[0], keeper
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.edge_dropout > 0 for s in settings)
+        self.drops_nodes = any(s.node_dropout > 0 for s in settings)
+        self.consistent = any(s.consistency > 0 for s in settings)
+        self.forwards = self.settings.consistency_forwards if self.consistent else 1
+        self.theta_rows = self._theta_rows()
         self.theta = self._theta_optimiser()
         self.phi = self._phi_optimiser()
         states = [optimiser.flat for optimiser in self.optimisers]
-        self.record = Record(states, self.settings.epochs, self.settings.patience)
+        chosen = self.settings
+        self.record = Record(states, chosen.epochs, chosen.patience, chosen.selection)
+        self._of_all_runs = {name: getattr(model, name) for name in model.run_buffers}
+        self._cuda = self.record.now.is_cuda
+        # Whether theta, phi and the record stand between two epochs, not inside one.
+        self._whole = True
+
+    def _theta_rows(self) -> Rows:
+        """The rows that θ learns from: training nodes, and all nodes where they must agree."""
+        if not self.consistent:
+            return self.train_rows
+        full = self.settings.consistency_on == "full"
+        return with_all_nodes(self.train_rows, self.inputs.num_nodes, full_depth=full)
 
     def _theta_optimiser(self) -> RunAdam:
         """Adam over θ; the layers of the steps may have a decay of their own."""
@@ -100,37 +135,75 @@ class Trainer:
     def run(self, on_epoch: OnEpoch | None = None) -> History:
         """Algorithm 1 until every run has stopped; the model ends up in each run's best state.
 
-        Ctrl-C ends it early, in the best states so far. On a GPU the host looks only now and then.
+        Ctrl-C ends it after the current epoch, in the best states so far. On a GPU the host looks
+        only now and then.
         """
-        cuda = self.record.now.is_cuda
-        look_every, spare_at = (10, 0.5) if cuda else (1, 0.1)
-        replayed = cuda and self.model.capturable
-        do_epoch = Replay(self.epoch) if replayed else self.epoch
-        of_all_runs = {name: getattr(self.model, name) for name in self.model.run_buffers}
-        interrupted, done = False, 0
+        look_every = 10 if self._cuda else 1
+        done, going, interrupted = int(self.record.now), int(self.record.going.sum()), False
         try:
-            while done < self.settings.epochs:
-                do_epoch()
-                done += 1
-                if done % look_every:
-                    continue
-                going = int(self.record.going.sum())
-                if on_epoch is not None:
-                    on_epoch(done, self.record.log[done - 1], going)
-                if not going:
-                    break
-                if (runs := self.record.finished(spare_at)) is not None:
-                    self.select(runs)
-                    do_epoch = Replay(self.epoch) if replayed else self.epoch
+            with CtrlC() as ctrl_c:
+                do_epoch = self._between_epochs(None)
+                while done < self.settings.epochs and going:
+                    ctrl_c.check()
+                    self._whole = False
+                    do_epoch()
+                    self._whole = True
+                    done += 1
+                    if done % look_every:
+                        continue
+                    going = int(self.record.going.sum())
+                    if on_epoch is not None:
+                        on_epoch(done, self.record.log[done - 1], going)
+                    do_epoch = self._between_epochs(do_epoch)
+                ctrl_c.check()
         except KeyboardInterrupt:
             if not done:
                 raise
             interrupted = True
-        for name, value in of_all_runs.items():
+        return self._end(interrupted)
+
+    def _between_epochs(self, do_epoch: Callable[[], None] | None) -> Callable[[], None]:
+        """Let go of runs that have finished, save if it is time; returns what does an epoch."""
+        if (runs := self.record.finished(0.5 if self._cuda else 0.1)) is not None:
+            self.select(runs)
+            do_epoch = None
+        if self.keeper is not None:
+            self.keeper.offer(self.state)
+        if do_epoch is not None:
+            return do_epoch
+        return Replay(self.epoch) if self._cuda and self.model.capturable else self.epoch
+
+    def _end(self, interrupted: bool) -> History:
+        """Save where training stands, then leave the model in the best state of each run."""
+        if self.keeper is not None and self._whole:
+            # A training that has come to its end is not lost for want of room for a checkpoint.
+            with nullcontext() if interrupted else suppress(RunError):
+                self.keeper.save(self.state())
+        for name, value in self._of_all_runs.items():
             setattr(self.model, name, value)
         for best, optimiser in zip(self.record.states, self.optimisers, strict=True):
             optimiser.hold(best)
         return self.record.history(interrupted)
+
+    def state(self) -> dict[str, Tensor]:
+        """All that training has changed. Dropout counts epochs, so no generator has a state."""
+        kept = {f"record.{name}": value for name, value in self.record.state().items()}
+        for i, optimiser in enumerate(self.optimisers):
+            kept |= {f"adam.{i}.{name}": getattr(optimiser, name) for name in ("flat", *_MOMENTS)}
+        return kept
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Bring a trainer that has just been made to where :meth:`state` was taken.
+
+        Args:
+            state: tensors of its own, on this trainer's device: training changes them in place.
+        """
+        self.record.restore({name: state[f"record.{name}"] for name in self.record.state()})
+        self.select(self.record.held)
+        for i, optimiser in enumerate(self.optimisers):
+            optimiser.hold(state[f"adam.{i}.flat"])
+            for name in _MOMENTS:
+                setattr(optimiser, name, state[f"adam.{i}.{name}"])
 
     def epoch(self) -> None:
         """One round of Algorithm 1 for every run, and its validation."""
@@ -145,14 +218,28 @@ class Trainer:
 
         Returns the mean error and the mean step of the training nodes.
         """
-        rows = self.train_rows
-        outcome = self.model(self.inputs, rows, self._noise(0))
-        error = losses.prediction_error(outcome.logits, rows.labels)
-        self.theta.minimise(
-            losses.weighted_loss(error, outcome.weights, self.values.lambda1, rows.valid)
+        rows, m = self.train_rows, self.train_rows.nodes.shape[1]
+        outcomes = [
+            self.model(self.inputs, self.theta_rows, self._noise(part))
+            for part in range(self.forwards)
+        ]
+        error = torch.stack(
+            [losses.prediction_error(o.logits[:, :m], rows.labels) for o in outcomes]
         )
-        steps = losses.node_mean(outcome.steps.to(error.dtype), rows.valid)
-        return losses.supervised_loss(error.detach(), rows.valid), steps
+        weights = torch.stack([o.weights[:, :m] for o in outcomes])
+        loss = losses.weighted_loss(error, weights, self.values.lambda1, rows.valid).mean(0)
+        if self.consistent:
+            loss = loss + self._consistency(outcomes, m)
+        self.theta.minimise(loss)
+        steps = losses.node_mean(outcomes[0].steps[:, :m].to(error.dtype), rows.valid)
+        return losses.supervised_loss(error[0].detach(), rows.valid), steps
+
+    def _consistency(self, outcomes: Sequence[Outcome], m: int) -> Tensor:
+        """What is asked of the predictions of all nodes besides (see :mod:`ppro.consistency`)."""
+        weights = outcomes[0].weights[:, m:] if self.settings.consistency_priority else None
+        logits = [outcome.logits[:, m:] for outcome in outcomes]
+        loss = consistency_loss(logits, self.values.consistency_temperature, weights)
+        return self.values.consistency * ramp(self.record.now, CONSISTENCY_RAMP) * loss
 
     def update_controllers(self) -> Tensor:
         """Lines 10-11: repeat with θ^(t+1), then φ^(t+1) = φ^(t) - α_F ∇L_Controller."""
@@ -160,7 +247,7 @@ class Trainer:
             return torch.zeros_like(self.values.lr)
         rows = self.val_rows if self.model.judged_on == "val" else self.train_rows
         loss = self.model.controller_loss(
-            self.inputs, rows, self._noise(1), self.values.lambda1, self.values.lambda2
+            self.inputs, rows, self._noise(self.forwards), self.values.lambda1, self.values.lambda2
         )
         if loss.requires_grad:
             self.phi.minimise(loss)
@@ -179,12 +266,14 @@ class Trainer:
         """Go on with some of the runs only."""
         self.values = self.values.select(runs)
         self.train_rows, self.val_rows = self.train_rows.select(runs), self.val_rows.select(runs)
+        self.theta_rows = self._theta_rows()
         for name in self.model.run_buffers:
             setattr(self.model, name, getattr(self.model, name)[runs])
         for optimiser in self.optimisers:
             optimiser.select(runs)
 
     def _noise(self, part: int) -> Noise:
-        moment = (2 * self.record.now + part).to(torch.int32)
+        moment = ((self.forwards + 1) * self.record.now + part).to(torch.int32)
         edge_rates = self.values.edge_dropout if self.drops_edges else None
-        return Noise(self.values.seeds, self.values.dropout, moment, edge_rates)
+        node_rates = self.values.node_dropout if self.drops_nodes else None
+        return Noise(self.values.seeds, self.values.dropout, moment, edge_rates, node_rates)

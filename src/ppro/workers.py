@@ -25,7 +25,7 @@ class _Joined:
         self.on_epoch = on_epoch
         self.stop = False
         self.lock = Lock()
-        self.going = [trainer.values.lr.shape[0] for trainer in trainers]
+        self.going = [int(trainer.record.going.sum()) for trainer in trainers]
         self.latest = [torch.full_like(trainer.record.log[0], torch.nan) for trainer in trainers]
         self.done = 0
 

@@ -197,3 +197,8 @@ def test_ablations(name: str, strategy: str, ablation: dict[str, Any]) -> None:
     train[:, :4], val[:, 4:] = True, True
     result = fit(graph, Splits("by hand", train, val, val), [settings], threads=1)
     assert bool(result.nodes.probabilities.isfinite().all())
+
+
+def test_heads_of_width_one(name: str) -> None:
+    world, (model, _) = World.random(5), models(name, hidden=3, heads=3)
+    assert model(world.inputs, world.all_rows(2), noise()).logits.shape == (2, world.nodes, 3)

@@ -53,11 +53,12 @@ def test_gcn_is_gcnconv(run: int) -> None:
     world, model = World.random(6, nodes=20), made("gcn")
     b = model.backbone
     assert isinstance(b, GCN)
-    h = F.relu(affine(world.x, b.weight_in, b.bias_in, run))
-    for linear in b.steps:
+    h, first = world.x, (b.weight_in, b.bias_in)
+    rest = [(s.get_parameter("weight"), s.get_parameter("bias")) for s in b.steps]
+    for weight, bias in (first, *rest):
         layer = pyg.GCNConv(6, 6).double()
-        copy(layer.lin.weight, linear.get_parameter("weight")[run].T)
-        copy(layer.bias, linear.get_parameter("bias")[run])
+        copy(layer.lin.weight, weight[run].T)
+        copy(layer.bias, bias[run])
         h = F.relu(layer(h, world.edges)).detach()
     expected = affine(h, b.output.weight, b.output.bias, run)
     torch.testing.assert_close(logits(model, world)[run], expected)
@@ -85,8 +86,8 @@ def test_gat_is_gatconv(run: int, self_loops: bool) -> None:
     world, model = World.random(8, nodes=20, self_loops=self_loops), made("gat")
     b = model.backbone
     assert isinstance(b, GAT)
-    h = F.elu(affine(world.x, b.weight_in, b.bias_in, run))
-    for step in b.steps:
+    h = world.x
+    for step in (b.first, *b.steps):
         layer = pyg.GATConv(6, 2, heads=3, add_self_loops=self_loops).double()
         copy(layer.lin.weight, step.get_parameter("weight")[run].T)
         copy(layer.att_dst, step.get_parameter("target")[run])

@@ -40,12 +40,12 @@ def test_the_table_of_nodes_holds_what_it_promises(run: Path) -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1797
     probabilities = [f"p_{k}" for k in range(10)]
-    names = ["id", "label", "predicted", "step", "priority", "split", *probabilities]
-    assert list(rows[0]) == names
+    names = ["id", "label", "predicted", "probability", "step", "priority", "split"]
+    assert list(rows[0]) == [*names, *probabilities]
     for row in rows:
         chances = [float(row[name]) for name in probabilities]
         assert sum(chances) == pytest.approx(1, abs=1e-4)
-        assert chances[int(row["predicted"])] == max(chances)
+        assert chances[int(row["predicted"])] == max(chances) == float(row["probability"])
         assert 1 <= int(row["step"]) <= 10
         assert float(row["priority"]) >= 0
         assert row["split"] in ("train", "val", "test")
@@ -110,7 +110,7 @@ def test_wrong_arguments(ppro: Command, run: Path, workplace: Path) -> None:
     assert "--run 7: out of range" in ppro("predict", run, "--run", "7").error
     assert "holds runs 0 to 1" in ppro("predict", run, "--run", "2").error
     assert "is a folder; name a CSV file" in ppro("predict", run, "--out", run).error
-    assert "cannot be written" in ppro("predict", run, "--out", run / "nodes.csv/x").error
+    assert "cannot be written" in ppro("predict", run, "--out", run / "nodes.csv/x.csv").error
     assert "--device gpu: unknown" in ppro("predict", run, "--device", "gpu").error
     assert ppro("predict").status == 2
     assert everything(workplace) == before

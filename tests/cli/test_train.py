@@ -13,7 +13,8 @@ import pytest
 from ppro import fitting
 from ppro.cli import train as train_module
 from ppro.cli.options import find_device
-from ppro.cli.train import choose_recipe, histogram
+from ppro.cli.outcome import histogram
+from ppro.cli.recipe_choice import choose_recipe
 from ppro.config import Recipe, Settings, assignments
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
@@ -89,7 +90,7 @@ def test_an_error_is_one_line_with_a_remedy_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["csbm", "--runs", "0"], ["csbm", "--seed", "-1"], ["csbm", "--nope"]]
+    "words", [["csbm", "--runs", "0"], ["csbm", "--seed", "-1"], ["csbm", "--nope"]]
 )
 def test_wrong_usage_ends_with_two(ppro: Command, workplace: Path, words: list[str]) -> None:
     ended = ppro("train", *words)

@@ -43,6 +43,15 @@ def test_the_numbers_are_those_of_networkx(edges: list[tuple[int, int]], labels:
             if reference.degree[v]
         ]
         assert found["node_homophily"] == pytest.approx(statistics.mean(shares))
+        chance = sum(
+            (sum(reference.degree[v] for v in reference if labels[v] == c) / sum(degrees)) ** 2
+            for c in range(3)
+        )
+        if chance < 1:
+            adjusted = (statistics.mean(same) - chance) / (1 - chance)
+            assert found["adjusted_homophily"] == pytest.approx(adjusted)
+        else:
+            assert found["adjusted_homophily"] is None
 
 
 def test_unlabelled_nodes_are_counted_and_left_out_of_homophily() -> None:
@@ -56,4 +65,5 @@ def test_without_edges_there_is_no_homophily() -> None:
     found = describe(built([], [0, 1, 2, 0, 1, 2, 0, 1]))
     assert found["edge_homophily"] is None
     assert found["node_homophily"] is None
+    assert found["adjusted_homophily"] is None
     assert found["connected_components"] == NODES

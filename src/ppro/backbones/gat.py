@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.hidden import HiddenBackbone
-from ppro.errors import SettingsError
-from ppro.layers import glorot, zeros
+from ppro.attention import Attending, Attention, head_width
+from ppro.backbones.hidden import ClassifiedBackbone
+from ppro.features import Features
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
-from ppro.sparse import multiply, row_indices, transpose
-
-SLOPE = 0.2
-ATTENTION_SITE = 100_000
-"""Dropout site of the coefficients in step k: ``ATTENTION_SITE + k``."""
 
 
-class GAT(HiddenBackbone):
+class GAT(ClassifiedBackbone, Attending):
     """Graph attention (Veličković et al., 2018), several heads side by side.
 
     In each head z_j = W h_j and ĥ_i = Σ_j a_ij z_j + b over the entries (i, j) of Â, where a_ij is
     the softmax over j of LeakyReLU(t·z_i + s·z_j); h_k = ELU(ĥ) of all heads, joined. As in the
-    original, h and the coefficients are dropped. h0 = ELU(drop(X) W_in + b_in), and
-    ŷ = softmax(drop(h̃) W_out + b_out).
-
-    Of Â only the pattern counts: attention takes the place of its entries, so the normalisation
-    and the weights of edges play no part. Edge dropout drops coefficients as it would entries.
+    original, h and the coefficients are dropped. h0 = ELU(attention over drop(X) W_in) is a layer
+    too, so L steps are L + 1 of them; and ŷ = softmax(drop(h̃) W_out + b_out).
 
     Args:
         hidden: the width of all heads together.
@@ -50,143 +41,28 @@ class GAT(HiddenBackbone):
         max_steps: int,
         heads: int,
     ) -> None:
-        if hidden % heads:
-            raise SettingsError(
-                f"gat: hidden = {hidden} cannot be split over {heads} heads; "
-                f"set hidden to a multiple of heads, for example {heads * (hidden // heads + 1)}"
-            )
-        super().__init__(rngs, num_features, num_classes, hidden)
-        self.steps = nn.ModuleList(_Attention(rngs, hidden, heads) for _ in range(max_steps))
-        self.heads = heads
-        self._pattern: _Pattern | None = None
+        width = head_width(hidden, heads)
+        super().__init__(rngs, hidden, num_classes)
+        self.first = Attention(rngs, num_features, heads, width)
+        self.steps = nn.ModuleList(Attention(rngs, hidden, heads, width) for _ in range(max_steps))
 
-    @staticmethod
-    def activation(h: Tensor) -> Tensor:
-        """What follows the embedding layer and every step."""
-        return F.elu(h)
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """drop(X) W_in, which the first layer attends over."""
+        return x.linear(self.first.weight, noise)
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """ELU(attention over drop(X) W_in)."""
+        return F.elu(self.attend(0, self.first, self.embed(x, noise), adjacency, noise))
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> tuple[Tensor, Tensor]:
-        """ĥ = attention over drop(h), and ELU(ĥ)."""
-        pattern, scale = self._pattern_of(adjacency), None
-        if noise is not None:
-            scale = self._scale(k, adjacency, noise)
-        aggregate = self.steps[k - 1](self.dropout_step(h, noise, k), pattern, scale)
-        return aggregate, self.activation(aggregate)
+        """ĥ = attention over drop(h) W, and ELU(ĥ)."""
+        layer = cast(Attention, self.steps[k - 1])
+        z = torch.bmm(self.dropout_step(h, noise, k), layer.weight)
+        aggregate = self.attend(k, layer, z, adjacency, noise)
+        return aggregate, F.elu(aggregate)
 
-    def _pattern_of(self, adjacency: Adjacency) -> _Pattern:
-        """The entries of Â, listed once: on a GPU that waits for the device."""
-        if self._pattern is None or self._pattern.matrix is not adjacency.matrix:
-            self._pattern = _Pattern.of(adjacency.matrix)
-        return self._pattern
-
-    def _scale(self, k: int, adjacency: Adjacency, noise: Noise) -> Tensor:
-        """What dropout multiplies the coefficients with. Shape ``[R, heads, nnz]``."""
-        entries = adjacency.matrix.values()
-        ids = self.ids(self.heads, entries.shape[0], entries.device)
-        scale = noise.scale(ids, ATTENTION_SITE + k)
-        if adjacency.values is None:
-            return scale
-        return scale * (adjacency.values / entries).unsqueeze(1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pattern:
-    """The entries of a CSR matrix, and of its transpose in the order that ``order`` gives."""
-
-    matrix: Tensor
-    adjoint: Tensor
-    order: Tensor
-    rows: Tensor
-    columns: Tensor
-
-    @classmethod
-    def of(cls, matrix: Tensor) -> _Pattern:
-        adjoint, order = transpose(matrix)
-        return cls(matrix, adjoint, order, row_indices(matrix), matrix.col_indices().long())
-
-    def of_rows(self, values: Tensor) -> Tensor:
-        """What the row of each entry holds. Shapes: ``[B, n, ...]`` to ``[B, nnz, ...]``."""
-        return values.index_select(1, self.rows)
-
-    def of_columns(self, values: Tensor) -> Tensor:
-        """What the column of each entry holds."""
-        return values.index_select(1, self.columns)
-
-    def row_sums(self, values: Tensor) -> Tensor:
-        """Shapes: ``[B, nnz]`` to ``[B, n]``."""
-        ones = values.new_ones(values.shape[0], self.matrix.shape[0], 1)
-        return multiply(self.matrix, ones, values=values.contiguous()).squeeze(-1)
-
-    def column_sums(self, values: Tensor) -> Tensor:
-        """Shapes: ``[B, nnz]`` to ``[B, n]``."""
-        ones = values.new_ones(values.shape[0], self.matrix.shape[0], 1)
-        return multiply(self.adjoint, ones, values=values.index_select(1, self.order)).squeeze(-1)
-
-
-class _Attention(nn.Module):
-    """ĥ_i = Σ_j a_ij z_j + b in every head, z = h W."""
-
-    def __init__(self, rngs: Sequence[torch.Generator], width: int, heads: int) -> None:
-        super().__init__()
-        self.weight, self.bias = glorot(rngs, width, width), zeros(rngs, width)
-        self.target = glorot(rngs, heads, width // heads)
-        self.source = glorot(rngs, heads, width // heads)
-
-    def forward(self, h: Tensor, pattern: _Pattern, scale: Tensor | None) -> Tensor:
-        """Attend. Shapes: h ``[R, n, d]`` to ĥ ``[R, n, d]``; scale ``[R, heads, nnz]``."""
-        runs, nodes, width = h.shape
-        heads = self.target.shape[1]
-        z = torch.bmm(h, self.weight).view(runs, nodes, heads, -1).transpose(1, 2)
-        z = z.reshape(runs * heads, nodes, -1)
-        target, source = (
-            torch.bmm(z, vector.reshape(runs * heads, -1, 1)).squeeze(-1)
-            for vector in (self.target, self.source)
-        )
-        a: Tensor = _Coefficients.apply(target, source, pattern)  # type: ignore[no-untyped-call]
-        if scale is not None:
-            a = a * scale.view(runs * heads, -1)
-        mixed: Tensor = _Mixture.apply(a, z, pattern)  # type: ignore[no-untyped-call]
-        joined = mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
-        return joined + self.bias.unsqueeze(1)
-
-
-class _Coefficients(torch.autograd.Function):
-    """a_ij = softmax over j of LeakyReLU(t_i + s_j). Shapes: ``[B, n]`` twice to ``[B, nnz]``."""
-
-    @staticmethod
-    def forward(ctx: Any, target: Tensor, source: Tensor, pattern: _Pattern) -> Tensor:
-        score = pattern.of_rows(target) + pattern.of_columns(source)
-        slope = torch.full_like(score, SLOPE).masked_fill_(score > 0, 1.0)
-        score = score * slope
-        rows = pattern.rows.expand_as(score)
-        highest = torch.full_like(target, -torch.inf).scatter_reduce(1, rows, score, "amax")
-        e = torch.exp(score - pattern.of_rows(highest))
-        a = e / pattern.of_rows(pattern.row_sums(e))
-        ctx.save_for_backward(a, slope)
-        ctx.pattern = pattern
-        return a
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
-        (a, slope), pattern = ctx.saved_tensors, ctx.pattern
-        share = a * grads[0]
-        g = (share - a * pattern.of_rows(pattern.row_sums(share))) * slope
-        return pattern.row_sums(g), pattern.column_sums(g), None
-
-
-class _Mixture(torch.autograd.Function):
-    """Σ_j a_ij z_j. Shapes: a ``[B, nnz]``, z ``[B, n, d]`` to ``[B, n, d]``."""
-
-    @staticmethod
-    def forward(ctx: Any, a: Tensor, z: Tensor, pattern: _Pattern) -> Tensor:
-        ctx.save_for_backward(a, z)
-        ctx.pattern = pattern
-        return multiply(pattern.matrix, z, values=a)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
-        (a, z), pattern, g = ctx.saved_tensors, ctx.pattern, grads[0].contiguous()
-        to_a = (pattern.of_rows(g) * pattern.of_columns(z)).sum(-1)
-        return to_a, multiply(pattern.adjoint, g, values=a.index_select(1, pattern.order)), None
+    def decayed(self) -> list[nn.Parameter]:
+        """W_in; the original decays all."""
+        return [self.first.weight]

@@ -1,4 +1,4 @@
-"""GCN between two linear layers."""
+"""GCN, with a convolution before the steps and a linear layer after them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.backbones.hidden import HiddenBackbone
+from ppro.features import Features
 from ppro.layers import RunLinear
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
 
 
 class GCN(HiddenBackbone):
-    """Graph convolutions (Kipf & Welling, 2017): h_k = ReLU(drop(Â h_{k-1}) W_k + b_k).
+    """Graph convolutions (Kipf & Welling, 2017): h_k = ReLU(Â drop(h_{k-1}) W_k + b_k).
 
-    h0 = ReLU(drop(X) W_in + b_in), and ŷ = softmax(drop(h̃) W_out + b_out).
+    h0 = ReLU(Â drop(X) W_in + b_in) is one too, so L steps are L + 1 convolutions; and
+    ŷ = softmax(drop(h̃) W_out + b_out).
     """
 
     takes: ClassVar[tuple[str, ...]] = ("hidden", "max_steps")
@@ -35,9 +37,17 @@ class GCN(HiddenBackbone):
         super().__init__(rngs, num_features, num_classes, hidden)
         self.steps = nn.ModuleList(RunLinear(rngs, hidden, hidden) for _ in range(max_steps))
 
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """drop(X) W_in, which the first convolution takes."""
+        return x.linear(self.weight_in, noise)
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """ReLU(Â drop(X) W_in + b_in)."""
+        return F.relu(adjacency.matmul(self.embed(x, noise)) + self.bias_in.unsqueeze(1))
+
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> tuple[Tensor, Tensor]:
-        """ĥ = Â h and ReLU(drop(ĥ) W_k + b_k)."""
-        aggregate = adjacency.matmul(h)
-        return aggregate, F.relu(self.steps[k - 1](self.dropout_step(aggregate, noise, k)))
+        """ĥ = Â drop(h) and ReLU(ĥ W_k + b_k)."""
+        aggregate = adjacency.matmul(self.dropout_step(h, noise, k))
+        return aggregate, F.relu(self.steps[k - 1](aggregate))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import torch
@@ -67,14 +67,23 @@ class GCN(Baseline):
         self.weights = nn.ParameterList(glorot(rngs, hidden, width) for width in widths[1:])
         self.biases = nn.ParameterList(zeros(rngs, width) for width in widths[1:])
 
-    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """Every layer multiplies with its weights first: the product with Â is then narrower."""
+    def convolutions(self, inputs: Inputs, noise: Noise | None) -> Iterator[Tensor]:
+        """Â drop(H_{k-1}) W_k + b_k of every layer.
+
+        The product with the weights comes first: that with Â is then narrower.
+        """
         h = inputs.adjacency.matmul(inputs.features.linear(self.weight1, noise))
         h = h + self.bias1.unsqueeze(1)
+        yield h
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), start=2):
             h = self.dropout_all(F.relu(h), noise, STEP_SITE + k)
             h = inputs.adjacency.matmul(torch.bmm(h, weight)) + bias.unsqueeze(1)
-        return rows.pick(h)
+            yield h
+
+    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """What the last layer gives."""
+        *_, last = self.convolutions(inputs, noise)
+        return rows.pick(last)
 
     def decayed(self) -> list[nn.Parameter]:
         """W_1, as in the original."""

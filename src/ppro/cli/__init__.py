@@ -1,4 +1,4 @@
-"""The command line: ``ppro train``, ``predict``, ``data`` and ``recipes``."""
+"""The command line: ``ppro train``, ``predict``, ``report``, ``explain``, ``data`` …"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 import typer
 from typer.core import TyperGroup
 
-from ppro.cli import bench, console, data, predict, recipes, train
+from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train
 from ppro.errors import PProError
 
 
@@ -36,7 +36,10 @@ app = typer.Typer(
 )
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
+app.command("report")(report.report)
+app.command("explain")(explain.explain)
 app.command("bench")(bench.bench)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(recipes.app, name="recipes")
 

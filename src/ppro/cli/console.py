@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -86,6 +86,21 @@ def training_progress(epochs: int) -> Iterator[OnEpoch]:
             yield draw
     else:
         yield _plain()
+
+
+@contextmanager
+def task_progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A line on standard error for each task that is done, with the time that is left."""
+    print(title, file=sys.stderr, flush=True)
+    start, done = time.monotonic(), 0
+
+    def tell(line: str) -> None:
+        nonlocal done
+        done += 1
+        left = (time.monotonic() - start) / done * (total - done) / 60
+        print(f"[{done}/{total}] {line}, about {left:.0f} min left", file=sys.stderr, flush=True)
+
+    yield tell
 
 
 def _bar() -> Progress:

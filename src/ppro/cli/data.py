@@ -1,13 +1,31 @@
-"""``ppro data``: list, fetch and describe the benchmark graphs."""
+"""``ppro data``: list, fetch and export the benchmark graphs; describe any graph."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ppro.cli import console
+from ppro.cli.file_options import (
+    AllNumeric,
+    Categorical,
+    Edges,
+    FeatureColumns,
+    Id,
+    Label,
+    MaxCategories,
+    Missing,
+    Nodes,
+    Scale,
+    Source,
+    SplitColumn,
+    Target,
+    Weight,
+    file_source,
+    layout_from,
+)
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
 from ppro.data import (
     DATASETS,
@@ -18,9 +36,20 @@ from ppro.data import (
     load_graph,
     make_splits,
 )
+from ppro.data.files import Reading, read_source
+from ppro.data.files.export import export_graph
+from ppro.data.files.findings import findings
+from ppro.data.files.schema import MAX_CATEGORIES
 from ppro.data.names import RANDOM
+from ppro.errors import DataError
+from ppro.graph import Graph
+from ppro.runfolder import whole_file
 
-app = typer.Typer(help="List, fetch and describe the benchmark graphs.", no_args_is_help=True)
+SHOWN_COLUMNS = 12
+
+app = typer.Typer(
+    help="List, fetch and export the benchmark graphs; describe any graph.", no_args_is_help=True
+)
 
 Name = Annotated[str, typer.Argument(help="A graph of 'ppro data list'.")]
 
@@ -68,18 +97,105 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
 
 @app.command("describe")
-def describe_dataset(
+def describe_dataset(  # noqa: PLR0913 - one argument per option
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A graph of 'ppro data list', or a file: .npz, .graphml, .safetensors.",
+            show_default=False,
+        ),
+    ] = None,
+    option: GraphOptions = None,
+    data_root: DataRoot = None,
+    offline: Offline = False,
+    nodes: Nodes = None,
+    edges: Edges = None,
+    label: Label = None,
+    id_: Id = None,
+    features: FeatureColumns = None,
+    all_numeric: AllNumeric = False,
+    categorical: Categorical = None,
+    split_column: SplitColumn = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    missing: Missing = "mean",
+    scale: Scale = "standard",
+    max_categories: MaxCategories = MAX_CATEGORIES,
+) -> None:
+    """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it."""
+    layout = layout_from(
+        label=label,
+        id=id_,
+        features=features,
+        all_numeric=all_numeric,
+        categorical=categorical,
+        split_column=split_column,
+        source=source,
+        target=target,
+        weight=weight,
+        missing=missing,
+        scale=scale,
+        max_categories=max_categories,
+    )
+    files = file_source(name, nodes, edges, layout)
+    if files is not None:
+        reading = read_source(files)
+        console.out.print(console.fields(_facts(reading.graph) + _about_files(reading)))
+        return
+    info = dataset_info(str(name))
+    options = graph_options(option)
+    graph = load_graph(info.name, data_root=data_root, offline=offline, options=options)
+    console.out.print(console.fields(_facts(graph) + _background(info)))
+
+
+def _facts(graph: Graph) -> list[tuple[str, str]]:
+    return [(key.replace("_", " "), _shown(value)) for key, value in describe(graph).items()]
+
+
+def _about_files(reading: Reading) -> list[tuple[str, str]]:
+    columns = [f"{c.name} ({c.kind})" for c in reading.schema.columns]
+    shown = ", ".join(columns[:SHOWN_COLUMNS])
+    if len(columns) > SHOWN_COLUMNS:
+        shown += f" and {len(columns) - SHOWN_COLUMNS:,} more"
+    rows = [("feature columns", shown)] if columns else []
+    rows += [("edges listed", f"{reading.edges.listed:,}"), ("splits", ", ".join(reading.splits))]
+    found = findings(reading)
+    return rows + ([("finding", text) for text in found] or [("finding", "nothing odd")])
+
+
+@app.command("export")
+def export(
     name: Name,
+    out: Annotated[Path, typer.Option(help="Folder for nodes.csv and edges.csv; made if need be.")],
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Write nodes.parquet and edges.parquet.")
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Add the column 'part' with this split.", show_default="no such column"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of a random split.")] = 0,
     option: GraphOptions = None,
     data_root: DataRoot = None,
     offline: Offline = False,
 ) -> None:
-    """Describe a graph: sizes, degrees, homophily, splits, licence and known defects."""
-    info = dataset_info(name)
-    options = graph_options(option)
-    facts = describe(load_graph(name, data_root=data_root, offline=offline, options=options))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in facts.items()]
-    console.out.print(console.fields(rows + _background(info)))
+    """Write a graph of the catalogue as tables that 'ppro train --nodes --edges' reads."""
+    where: Any = {"data_root": data_root, "offline": offline}
+    graph = load_graph(name, options=graph_options(option), **where)
+    splits = None if split is None else make_splits(graph, name, split, 1, seed, **where)
+    suffix = "parquet" if parquet else "csv"
+    paths = [out / f"{part}.{suffix}" for part in ("nodes", "edges")]
+    for path in paths:
+        if path.exists():
+            raise DataError(f"{path}: already exists; choose another --out or remove it")
+    try:
+        with whole_file(paths[0]) as nodes, whole_file(paths[1]) as edges:
+            export_graph(graph, nodes, edges, splits, kind=suffix)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
+    size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
+    console.out.print(f"{size}: written to {paths[0]} and {paths[1]}")
 
 
 def _shown(value: object) -> str:
@@ -88,8 +204,13 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {count}" for key, count in value.items())
+        return ", ".join(f"{_plain(key)}: {count}" for key, count in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _plain(name: str) -> str:
+    """A name from a file, with nothing in it that a terminal would obey."""
+    return name if name.isprintable() else repr(name)
 
 
 def _background(info: DatasetInfo) -> list[tuple[str, str]]:

@@ -5,24 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import typer
 
 from ppro.assembly import build_model, prepare_inputs
 from ppro.cli import console
+from ppro.cli.file_options import Edges, Nodes, file_source
 from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
-from ppro.data import load_graph, make_splits
+from ppro.cli.train import graph_and_splits
+from ppro.data import Splits
+from ppro.data.files import FileSource, Layout, predict_only, read_schema, read_source
 from ppro.errors import RunError
-from ppro.fitting import accuracy, describe_nodes
-from ppro.runfolder import read_config, read_weights, run_settings, whole_file, write_nodes
+from ppro.fitting import NodeTable, accuracy, describe_nodes
+from ppro.graph import UNLABELLED, Graph
+from ppro.nodetable import PARQUET, write_nodes
+from ppro.runfolder import (
+    SCHEMA,
+    RunConfig,
+    best_run,
+    read_config,
+    read_weights,
+    run_settings,
+    whole_file,
+)
 from ppro.threads import use_threads, worth_cores
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)],
+    graph_file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[GRAPH]",
+            help="A new graph in a file: .npz, .graphml or .safetensors.",
+            show_default="the graph of the training",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="CSV file to write.",
+            help="CSV or Parquet file to write.",
             show_default="predictions.csv in the run folder",
             readable=False,
         ),
@@ -37,38 +59,110 @@ def predict(
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
+    nodes: Nodes = None,
+    edges: Edges = None,
 ) -> None:
-    """Predict the class, step and priority of every node with a saved run."""
+    """Predict the class, step and priority of every node with a saved run.
+
+    With a new graph, the features must be those of the training: columns of the same names, or
+    arrays of the same width.
+    """
     config = read_config(run)
     if index is not None and index >= config.runs:
         raise RunError(f"--run {index}: out of range; {run} holds runs 0 to {config.runs - 1}")
     out = out or run / "predictions.csv"
+    _check_out(out)
+    new = None
+    if graph_file is not None or nodes is not None or edges is not None:
+        new = file_source(graph_file, nodes, edges, Layout())
+    if new is not None and index is None:
+        index = best_run(run)
+    graph, splits = graph_of_run(run, config, new, data_root=data_root, offline=offline)
+    table = _applied(run, config, graph, find_device(device), threads)
+    if index is None:
+        trained = bool(splits.val.any())
+        index = _best(table, graph, splits) if trained else best_run(run)
+    try:
+        with whole_file(out) as path:
+            parquet = out.suffix.lower() in PARQUET
+            write_nodes(path, graph, splits, table, index, parquet=parquet)
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise RunError(f"{out}: {reason}; choose another --out") from None
+    console.out.print(
+        f"run {index}: {graph.num_nodes:,} nodes, {_score(table, graph, splits, index)}"
+    )
+    console.out.print(f"written to {out}")
+
+
+def _check_out(out: Path) -> None:
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name a CSV file")
-    settings, place = run_settings(config), find_device(device)
-    graph = load_graph(config.dataset, data_root=data_root, offline=offline, options=config.options)
-    splits = make_splits(
-        graph,
-        config.dataset,
-        config.split,
-        config.runs,
-        config.settings.seed,
-        data_root=data_root,
-        offline=offline,
-    )
+    if out.suffix.lower() not in (".csv", *PARQUET):
+        raise RunError(f"--out {out}: unknown kind of table; let it end in .csv or .parquet")
+
+
+def graph_of_run(
+    run: Path,
+    config: RunConfig,
+    new: FileSource | None = None,
+    *,
+    data_root: Path | None = None,
+    offline: bool = False,
+) -> tuple[Graph, Splits]:
+    """The graph of a saved run and its masks; what was done to its files is told on stderr.
+
+    Args:
+        new: files of another graph. As in files that have changed since the training, none of
+            its nodes has a part in the split.
+
+    Raises:
+        RunError: the run was trained on a graph of the catalogue and cannot take files.
+        DataError: the files are gone, broken, or do not fit the run.
+    """
+    if config.source is None and new is not None:
+        raise RunError(
+            f"{run}: trained on the graph {config.dataset} of the catalogue, whose features have "
+            f"no names; export it with 'ppro data export {config.dataset}' and train from files"
+        )
+    changed = config.source.changed() if config.source and not new else []
+    files = new or config.source
+    if files is None or not (new or changed):
+        # The files are those of the training: with its layout they give its schema again.
+        reading = None if files is None else read_source(files)
+        return graph_and_splits(config, reading, data_root=data_root, offline=offline)
+    reading = read_source(files, read_schema(run / SCHEMA))
+    for path in changed:
+        console.err.print(f"{path} has changed since the training: taken as a new graph")
+    for note in reading.notes:
+        console.err.print(note)
+    return reading.graph, predict_only(reading.graph, config.runs)
+
+
+
+
+def _applied(
+    run: Path, config: RunConfig, graph: Graph, place: torch.device, threads: int | None
+) -> NodeTable:
+    settings = run_settings(config)
     # As in training: another number of threads may add in another order.
     use_threads(threads or worth_cores(graph, settings[0], config.runs))
     model = build_model(graph.num_features, graph.num_classes, settings, place)
     read_weights(run, model)
-    nodes = describe_nodes(model, prepare_inputs(graph, settings[0], place), graph, config.runs)
-    if index is None:
-        index = int(accuracy(nodes, graph.labels, splits.val).argmax())
-    try:
-        with whole_file(out) as path:
-            write_nodes(path, graph, splits, nodes, index)
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise RunError(f"{out}: {reason}; choose another --out") from None
-    test = float(accuracy(nodes, graph.labels, splits.test)[index])
-    console.out.print(f"run {index}: {graph.num_nodes:,} nodes, test accuracy {test:.2f} %")
-    console.out.print(f"written to {out}")
+    return describe_nodes(model, prepare_inputs(graph, settings[0], place), graph, config.runs)
+
+
+def _best(table: NodeTable, graph: Graph, splits: Splits) -> int:
+    return int(accuracy(table, graph.labels, splits.val).argmax())
+
+
+def _score(table: NodeTable, graph: Graph, splits: Splits, index: int) -> str:
+    if bool(splits.train.any()):
+        if not bool(splits.test[index].any()):
+            return "none of them for testing"
+        return f"test accuracy {float(accuracy(table, graph.labels, splits.test)[index]):.2f} %"
+    known = graph.labels != UNLABELLED
+    if not bool(known.any()):
+        return "none with a label to compare with"
+    score = float(accuracy(table, graph.labels, known.expand_as(table.steps))[index])
+    return f"accuracy {score:.2f} % on the {int(known.sum()):,} with a label"

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from ppro.baselines import BASELINES
 from ppro.cli import console
+from ppro.cli.file_options import (
+    AllNumeric,
+    Categorical,
+    Edges,
+    FeatureColumns,
+    Id,
+    Label,
+    MaxCategories,
+    Missing,
+    Nodes,
+    Scale,
+    Source,
+    SplitColumn,
+    Target,
+    Weight,
+    file_source,
+    layout_from,
+)
 from ppro.cli.options import (
     DataRoot,
     Device,
@@ -20,12 +37,14 @@ from ppro.cli.options import (
     find_device,
     graph_options,
 )
-from ppro.config import Recipe, Settings, assignments
-from ppro.data import dataset_info, default_split, load_graph, make_splits
-from ppro.errors import SettingsError
+from ppro.cli.outcome import count, show
+from ppro.cli.recipe_choice import choose_recipe
+from ppro.config import Settings, assignments
+from ppro.data import Splits, load_graph, make_splits
+from ppro.data.files import Reading, file_splits, read_source
+from ppro.data.files.schema import MAX_CATEGORIES
 from ppro.fitting import fit
 from ppro.graph import Graph
-from ppro.recipes import find_recipe, recipe_names, shipped_recipe
 from ppro.runfolder import (
     RunConfig,
     check_writable,
@@ -36,14 +55,18 @@ from ppro.runfolder import (
     summary,
     write_run,
 )
-from ppro.strategies import Strategy
 
-MAX_BAR = 40
 INTERRUPTED = 130
 
 
 def train(  # noqa: PLR0913 - one argument per option
-    dataset: Annotated[str, typer.Argument(help="A graph of the catalogue: see 'ppro data list'.")],
+    dataset: Annotated[
+        str | None,
+        typer.Argument(
+            help="A graph of 'ppro data list', or a file: .npz, .graphml, .safetensors.",
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"ppro, or a rival: {', '.join(BASELINES)}.", show_default="ppro"),
@@ -95,6 +118,20 @@ def train(  # noqa: PLR0913 - one argument per option
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
+    nodes: Nodes = None,
+    edges: Edges = None,
+    label: Label = None,
+    id_: Id = None,
+    features: FeatureColumns = None,
+    all_numeric: AllNumeric = False,
+    categorical: Categorical = None,
+    split_column: SplitColumn = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    missing: Missing = "mean",
+    scale: Scale = "standard",
+    max_categories: MaxCategories = MAX_CATEGORIES,
 ) -> None:
     """Train PPro on a graph: accuracy over several runs, steps and priorities of the nodes.
 
@@ -107,43 +144,56 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train csbm --option homophily=0.2
 
       ppro train pubmed --set epsilon=0.7 --set max_steps=16 --runs 3 --json
+
+      ppro train --nodes nodes.csv --edges edges.csv --label topic
     """
+    layout = layout_from(
+        label=label,
+        id=id_,
+        features=features,
+        all_numeric=all_numeric,
+        categorical=categorical,
+        split_column=split_column,
+        source=source,
+        target=target,
+        weight=weight,
+        missing=missing,
+        scale=scale,
+        max_categories=max_categories,
+    )
+    files = file_source(dataset, nodes, edges, layout)
+    reading = None if files is None else read_source(files)
+    name = str(dataset) if reading is None else reading.graph.name
     chosen = choose_recipe(
-        dataset,
+        name,
         recipe,
         split=split,
         options={"model": model, "strategy": strategy, "backbone": backbone, "seed": seed},
         changes=assignments(set_ or []),
+        own=reading,
     )
     config = RunConfig(
-        dataset=dataset,
+        dataset=name,
         split=chosen.split,
         runs=runs,
         options=graph_options(option),
         settings=chosen.settings,
         paper=chosen.paper,
+        source=None if files is None else files.signed(),
     )
     settings, place = run_settings(config), find_device(device)
-    out = out or free_name(Path("runs"), f"{dataset}-{_short(chosen.settings)}")
+    out = out or free_name(Path("runs"), f"{name}-{_short(chosen.settings)}")
     check_writable(out)
-    graph = load_graph(dataset, data_root=data_root, offline=offline, options=config.options)
-    splits = make_splits(
-        graph,
-        dataset,
-        config.split,
-        runs,
-        config.settings.seed,
-        data_root=data_root,
-        offline=offline,
-    )
-    notes = _notes(dataset, chosen.note)
+    graph, splits = graph_and_splits(config, reading, data_root=data_root, offline=offline)
+    notes = _notes(name, chosen.note) if reading is None else list(reading.notes)
     console.err.print(_headline(config, graph, notes))
     with console.training_progress(config.settings.epochs) as progress:
         result = fit(graph, splits, settings, device=place, threads=threads, on_epoch=progress)
     if is_taken(out):
         out = free_name(out.parent, out.name)
     facts = summary(config, result, out, str(place), notes)
-    write_run(out, config, graph, splits, result, facts)
+    schema = None if reading is None else reading.schema
+    write_run(out, config, graph, splits, result, facts, schema=schema)
     show(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
@@ -152,70 +202,20 @@ def train(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(INTERRUPTED)
 
 
-def choose_recipe(
-    dataset: str,
-    recipe: str | None,
-    *,
-    split: str | None,
-    options: Mapping[str, Any],
-    changes: Mapping[str, Any],
-) -> Recipe:
-    """The recipe of a training: the named one, else the shipped one, else the defaults.
+def graph_and_splits(
+    config: RunConfig, reading: Reading | None, *, data_root: Path | None, offline: bool
+) -> tuple[Graph, Splits]:
+    """The graph of a run and the masks of its runs, from files or from the catalogue.
 
     Args:
-        options: settings that have an option of their own; None where it was not given.
-        changes: those of ``--set``.
+        reading: what the files of the run hold; None for a graph of the catalogue.
     """
-    dataset_info(dataset)
-    wanted = _merged(options, changes)
-    if wanted.get("model", "ppro") != "ppro":
-        _refuse_parts_of_ppro(wanted)
-        wanted = {**wanted, "strategy": "none"}
-    base = _base_recipe(dataset, wanted.get("strategy"), recipe)
-    if split is None:
-        split = base.split if base.dataset == dataset else default_split(dataset)
-    if split not in dataset_info(dataset).splits:
-        has = ", ".join(dataset_info(dataset).splits)
-        raise SettingsError(f"{dataset} has no split {split!r}; it has {has}")
-    settings = base.settings.replace(**wanted)
-    changed = base.model_copy(update={"dataset": dataset, "split": split, "settings": settings})
-    foreign = {} if _paper_identity(changed) == _paper_identity(base) else {"paper": None}
-    note = base.note if dataset == base.dataset else ""
-    return changed.model_copy(update={"note": note, **foreign})
-
-
-def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    given = {key: value for key, value in options.items() if value is not None}
-    for key in given.keys() & changes.keys():
-        if given[key] != changes[key]:
-            raise SettingsError(
-                f"--{key} {given[key]} and --set {key}={changes[key]} disagree; give one of them"
-            )
-    return {**given, **changes}
-
-
-def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:
-    """A rival has no strategy and no backbone to choose."""
-    for key, of_rivals in (("strategy", "none"), ("backbone", None)):
-        if wanted.get(key, of_rivals) != of_rivals:
-            raise SettingsError(f"model {wanted['model']} takes no {key}; leave one of them out")
-
-
-def _base_recipe(dataset: str, strategy: Any, recipe: str | None) -> Recipe:
-    if recipe is not None:
-        return find_recipe(recipe)
-    if strategy not in (None, *get_args(Strategy)):
-        raise SettingsError(f"strategy {strategy}: unknown; use l2b, l2u or none")
-    name = f"{dataset}-{strategy or 'l2b'}"
-    if name in recipe_names():
-        return shipped_recipe(name)
-    return Recipe(dataset=dataset, split=default_split(dataset), settings=Settings())
-
-
-def _paper_identity(recipe: Recipe) -> tuple[str, ...]:
-    """What the paper's number belongs to."""
-    settings = recipe.settings
-    return recipe.dataset, recipe.split, settings.model, settings.strategy, settings.backbone
+    seed = config.settings.seed
+    if reading is not None:
+        return reading.graph, file_splits(reading, config.split, config.runs, seed)
+    where: Any = {"data_root": data_root, "offline": offline}
+    graph = load_graph(config.dataset, options=config.options, **where)
+    return graph, make_splits(graph, config.dataset, config.split, config.runs, seed, **where)
 
 
 def _notes(dataset: str, note: str) -> list[str]:
@@ -228,10 +228,10 @@ def _notes(dataset: str, note: str) -> list[str]:
 def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
     settings = config.settings
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
-    work = f"{_count(config.runs, 'run')} from seed {settings.seed}"
+    work = f"{count(config.runs, 'run')} from seed {settings.seed}"
     lines = (
         f"{config.dataset}: {size}, split {config.split}",
-        f"training {_what(settings)}: {work}, at most {_count(settings.epochs, 'epoch')}",
+        f"training {_what(settings)}: {work}, at most {count(settings.epochs, 'epoch')}",
         *notes,
     )
     return "\n".join(map(console.paragraph, lines))
@@ -245,57 +245,3 @@ def _what(settings: Settings) -> str:
     if settings.model != "ppro":
         return settings.model
     return f"{settings.strategy} on {settings.backbone}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def show(facts: dict[str, Any], config: RunConfig, where: Console) -> None:
-    """Print the result of a training for a reader."""
-    runs, epochs = _count(facts["runs"], "run"), _count(facts["epochs"], "epoch")
-    rows = [
-        ("test accuracy", _spread(facts, "test")),
-        ("validation accuracy", _spread(facts, "val")),
-        ("the paper", _paper(facts, config)),
-        ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
-        ("saved in", facts["out"]),
-    ]
-    where.print()
-    where.print("steps that the nodes chose (share of all nodes, all runs)")
-    where.print(histogram(facts["steps"], "█▏" if where.encoding.startswith("utf") else "#."))
-    where.print()
-    where.print(console.aligned(rows))
-
-
-def _spread(facts: dict[str, Any], part: str) -> str:
-    mean, std = facts[f"{part}_mean"], facts[f"{part}_std"]
-    return f"{mean:.2f} %" if facts["runs"] == 1 else f"{mean:.2f} ± {std:.2f} %"
-
-
-def _paper(facts: dict[str, Any], config: RunConfig) -> str:
-    if config.paper is None:
-        return "no number for this dataset, split and strategy"
-    spread = "" if config.paper.std is None else f" ± {config.paper.std}"
-    difference = facts["test_mean"] - config.paper.accuracy
-    return f"{config.paper.accuracy}{spread} % ({config.paper.table}); ours {difference:+.2f}"
-
-
-def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
-    """Bars for the share of nodes at each step; steps that no node chose are left out.
-
-    Args:
-        ink: what a bar is drawn with, and the trace of a share too small for a bar.
-    """
-    peak = max(shares)
-    lines: list[str] = []
-    before = None
-    for k, share in enumerate(shares):
-        if share == 0:
-            continue
-        if before is not None and k > before + 1:
-            lines.append("  ...")
-        bar = ink[0] * round(MAX_BAR * share / peak) or ink[1]
-        lines.append(f"  {k:>3}  {100 * share:5.1f} %  {bar}")
-        before = k
-    return "\n".join(lines)

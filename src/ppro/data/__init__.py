@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppro.data.catalog import DATASETS, dataset_info
+from ppro.data.files import save_graph
 from ppro.data.loading import default_split, load_graph, make_splits
 from ppro.data.names import SPLITS
 from ppro.data.records import DatasetInfo, RawFile, Statistics
@@ -22,4 +23,5 @@ __all__ = [
     "describe",
     "load_graph",
     "make_splits",
+    "save_graph",
 ]

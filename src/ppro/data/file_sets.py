@@ -64,11 +64,11 @@ def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
     return FileSet("geom-gcn-indexed" if indexed else "geom-gcn", files, split_files)
 
 
-def npz_file(name: str) -> FileSet:
+def npz_file(name: str, format: str = "npz") -> FileSet:
     """One npz file of the heterophilous-graphs collection, which holds its splits too."""
     path = f"heterophilous-graphs/{name}.npz"
     file = RawFile("npz", path, checksums()[path], f"{_HETEROPHILOUS}/data/{name}.npz")
-    return FileSet("npz", (file,), (file,))
+    return FileSet(format, (file,), (file,))
 
 
 def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:

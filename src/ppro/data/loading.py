@@ -10,6 +10,7 @@ from ppro.data.catalog import dataset_info
 from ppro.data.fetch import obtain
 from ppro.data.generated import generate
 from ppro.data.names import RANDOM, SPLITS, nearest
+from ppro.data.readers.deduplicated import read_deduplicated, read_deduplicated_masks
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
 from ppro.data.readers.linqs import read_linqs_cora, read_linqs_masks
 from ppro.data.readers.npz import read_npz, read_npz_masks
@@ -50,6 +51,10 @@ FORMATS = {
     "geom-gcn": Format(_geom_gcn, _split_files),
     "geom-gcn-indexed": Format(_geom_gcn_indexed, _split_files),
     "npz": Format(lambda paths: read_npz(paths["npz"]), lambda paths: read_npz_masks(paths["npz"])),
+    "npz-deduplicated": Format(
+        lambda paths: read_deduplicated(paths["npz"]),
+        lambda paths: read_deduplicated_masks(paths["npz"]),
+    ),
 }
 
 

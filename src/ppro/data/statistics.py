@@ -27,6 +27,7 @@ class Description(TypedDict):
     connected_components: int
     edge_homophily: float | None
     node_homophily: float | None
+    adjusted_homophily: float | None
     min_degree: int
     median_degree: float
     max_degree: int
@@ -37,7 +38,7 @@ def describe(graph: Graph) -> Description:
     degree = torch.bincount(graph.edge_index[0], minlength=graph.num_nodes)
     known = graph.labels[graph.labels != UNLABELLED]
     counts = torch.bincount(known, minlength=graph.num_classes).tolist()
-    edge_homophily, node_homophily = _homophily(graph.edge_index, graph.labels)
+    edge_homophily, node_homophily, adjusted = _homophily(graph.edge_index, graph.labels)
     return Description(
         name=graph.name,
         nodes=graph.num_nodes,
@@ -50,24 +51,33 @@ def describe(graph: Graph) -> Description:
         connected_components=_components(graph),
         edge_homophily=edge_homophily,
         node_homophily=node_homophily,
+        adjusted_homophily=adjusted,
         min_degree=int(degree.min()),
         median_degree=float(np.median(degree.numpy())),
         max_degree=int(degree.max()),
     )
 
 
-def _homophily(edge_index: Tensor, labels: Tensor) -> tuple[float | None, float | None]:
-    """The share of edges within a class, and the mean over nodes of that share at the node.
+def _homophily(
+    edge_index: Tensor, labels: Tensor
+) -> tuple[float | None, float | None, float | None]:
+    """The share of edges within a class, its mean over nodes, and the first adjusted for chance.
 
-    Only edges between labelled nodes count, and only nodes with such an edge.
+    Only edges between labelled nodes count, and only nodes with such an edge. The adjusted form
+    (Platonov et al., 2023) is 0 where edges ignore the classes; it has no value where all edges
+    lie in one class.
     """
     source, target = edge_index[:, (labels[edge_index] != UNLABELLED).all(0)]
     if source.numel() == 0:
-        return None, None
+        return None, None, None
     same = (labels[source] == labels[target]).to(torch.float64)
     degree = torch.bincount(source, minlength=labels.shape[0])
     within = torch.bincount(source, weights=same, minlength=labels.shape[0])
-    return float(same.mean()), float((within / degree)[degree > 0].mean())
+    edge = float(same.mean())
+    by_class = torch.bincount(labels[source]).to(torch.float64) / source.numel()
+    chance = float((by_class**2).sum())
+    adjusted = (edge - chance) / (1 - chance) if chance < 1 else None
+    return edge, float((within / degree)[degree > 0].mean()), adjusted
 
 
 def _components(graph: Graph) -> int:

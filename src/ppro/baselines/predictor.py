@@ -1,0 +1,50 @@
+"""What GPR-GNN and DAGNN share: class scores of every node, which then propagate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ppro.backbones.base import HIDDEN_SITE
+from ppro.baselines.base import Baseline
+from ppro.layers import RunLinear, glorot, zeros
+from ppro.network import Inputs
+from ppro.noise import Noise
+from ppro.propagation import Adjacency
+
+
+class Predictor(Baseline):
+    """Z = drop(ReLU(drop(X) W1 + b1)) W2 + b2, and Z, ÂZ, Â²Z ... for the rival to weigh."""
+
+    takes: ClassVar[tuple[str, ...]] = ("hidden", "max_steps")
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        max_steps: int,
+    ) -> None:
+        super().__init__()
+        self.max_steps = max_steps
+        self.weight1, self.bias1 = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
+        self.output = RunLinear(rngs, hidden, num_classes)
+
+    def scores(self, inputs: Inputs, noise: Noise | None) -> Tensor:
+        """Z of all nodes. Shape ``[R, n, c]``."""
+        h = F.relu(inputs.features.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        z: Tensor = self.output(self.dropout_all(h, noise, HIDDEN_SITE))
+        return z
+
+    def hops(self, z: Tensor, adjacency: Adjacency) -> Iterator[Tensor]:
+        """Z, ÂZ ... Â^L Z."""
+        yield z
+        for _ in range(self.max_steps):
+            z = adjacency.matmul(z)
+            yield z

@@ -1,0 +1,50 @@
+"""``ppro report``: a saved run as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppro.cli import console
+from ppro.cli.options import DataRoot, Offline, Threads
+from ppro.cli.saved import RunFolder, RunIndex, open_run
+from ppro.errors import RunError
+from ppro.runfolder import whole_file
+
+
+def report(
+    run: RunFolder,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="HTML file to write.", show_default="report.html in the run folder", readable=False
+        ),
+    ] = None,
+    index: RunIndex = None,
+    data_root: DataRoot = None,
+    offline: Offline = False,
+    threads: Threads = None,
+) -> None:
+    """Write a saved run as one HTML file: results, charts, and an explorer of the graph.
+
+    The file needs no network and no server: open it in a browser, send it by mail.
+    """
+    from ppro.report import plotting_library, render, report_data
+
+    out = out or run / "report.html"
+    if out.is_dir():
+        raise RunError(f"--out {out}: is a folder; name an HTML file")
+    plotting_library()
+    opened = open_run(run, index, data_root=data_root, offline=offline, threads=threads)
+    page = render(report_data(opened, run))
+    try:
+        with whole_file(out) as path:
+            path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise RunError(f"{out}: {reason}; choose another --out") from None
+    size = f"{len(page.encode()) / 1e6:.1f} MB"
+    console.out.print(f"run {opened.index}: {opened.graph.num_nodes:,} nodes, {size}")
+    console.out.print(f"written to {out}; open it in a browser")

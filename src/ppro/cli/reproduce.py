@@ -1,0 +1,156 @@
+"""``ppro reproduce``: the paper's tables, run where they are missing and rendered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppro.cli import console
+from ppro.cli.options import DataRoot, Device, Offline, find_device
+from ppro.config import nearest
+from ppro.data import DATASETS
+from ppro.errors import SettingsError
+from ppro.experiments import datasets as dataset_table
+from ppro.experiments.cells import Cell
+from ppro.experiments.methods import METHODS
+from ppro.experiments.pool import run_tasks
+from ppro.experiments.render import LEGEND, latex, markdown
+from ppro.experiments.search import CONFIGURATIONS
+from ppro.experiments.tables import TABLES, Table
+from ppro.experiments.tasks import QUICK, Plan, Task, missing_cells, missing_searches
+from ppro.runfolder import whole_file
+
+NAMES = (*TABLES, "datasets", "all")
+
+
+def reproduce(  # noqa: PLR0913 - one argument per option
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
+    runs: Annotated[int, typer.Option(min=1, help="Runs of every cell.")] = 10,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this dataset, split or method. Repeat for more."),
+    ] = None,
+    device: Device = "auto",
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Two runs of 50 epochs, no search: to see that everything works."
+        ),
+    ] = False,
+    configurations: Annotated[
+        int, typer.Option(min=1, help="Configurations that every search tries.")
+    ] = CONFIGURATIONS,
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks side by side, each a process.")] = 1,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the result files.",
+            show_default="results, or results-quick with --quick",
+            readable=False,
+        ),
+    ] = None,
+    render_only: Annotated[
+        bool, typer.Option("--render-only", help="Run nothing; render what is there.")
+    ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="Write all tables as one Markdown page.", readable=False),
+    ] = None,
+    data_root: DataRoot = None,
+    offline: Offline = False,
+) -> None:
+    """Reproduce a table of the paper: search settings, run what is missing, render it.
+
+    Every search and every cell leaves a file as soon as it is done; after a stop the same command
+    goes on where it was. Settings are chosen on validation accuracy, with as many configurations
+    for every method, on seeds that no table uses.
+
+    [bold]Examples[/bold]
+
+      ppro reproduce homophilous --quick
+
+      ppro reproduce depth --only cora --only l2b --device cuda
+
+      ppro reproduce all --render-only --page docs/results.md
+    """
+    if name not in NAMES:
+        raise SettingsError(f"nothing to reproduce called '{name}'; {nearest(name, NAMES)}")
+    root = results or Path("results-quick" if quick else "results")
+    root.mkdir(parents=True, exist_ok=True)
+    plan = Plan(
+        root,
+        runs=2 if quick else runs,
+        configurations=0 if quick else configurations,
+        device=str(find_device(device)),
+        data_root=data_root,
+        offline=offline,
+        threads=max(1, (os.cpu_count() or 1) // jobs) if jobs > 1 else None,
+        changes=QUICK if quick else {},
+    )
+    tables = [TABLES[key]() for key in TABLES if name in (key, "all")]
+    if not render_only:
+        _run(tables, plan, _words(only), jobs)
+    texts = [_rendered(table, plan) for table in tables]
+    if name in ("datasets", "all"):
+        texts.append(_datasets(plan, measured=not render_only))
+    for text in texts:
+        console.out.print(text, markup=False, highlight=False, soft_wrap=True)
+    if page is not None:
+        _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
+
+
+def _words(only: Sequence[str] | None) -> tuple[set[str], set[str], set[str]]:
+    """The datasets, splits and methods that the user named; an empty set stands for all."""
+    words = set(only or [])
+    splits = {split for info in DATASETS.values() for split in info.splits}
+    valid = {*DATASETS, *METHODS, *splits}
+    for word in sorted(words - valid):
+        raise SettingsError(f"--only {word}: unknown; {nearest(word, tuple(valid))}")
+    return words & set(DATASETS), words & splits, words & set(METHODS)
+
+
+def _chosen(cell: Cell, words: tuple[set[str], set[str], set[str]]) -> bool:
+    parts = cell.dataset, cell.split, cell.method
+    return all(not named or part in named for part, named in zip(parts, words, strict=True))
+
+
+def _run(
+    tables: Sequence[Table], plan: Plan, words: tuple[set[str], set[str], set[str]], jobs: int
+) -> None:
+    cells = {c.label: c for table in tables for c in table.cells() if _chosen(c, words)}
+    wanted = list(cells.values())
+    for what, find in (("searches", missing_searches), ("cells", missing_cells)):
+        tasks: list[Task] = find(wanted, plan)
+        if tasks:
+            with console.task_progress(f"{len(tasks)} {what} to do", len(tasks)) as on_done:
+                run_tasks(tasks, plan, jobs, on_done)
+
+
+def _rendered(table: Table, plan: Plan) -> str:
+    text = markdown(table, plan.store)
+    _write(plan.root / "tables" / f"{table.name}.md", text)
+    _write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store))
+    return text
+
+
+def _datasets(plan: Plan, *, measured: bool) -> str:
+    path = plan.root / "datasets.json"
+    if measured or not path.exists():
+        names = dataset_table.PAPERS
+        found = dataset_table.measure(names, data_root=plan.data_root, offline=plan.offline)
+        plan.store.write(path, found)
+    record = plan.store.read(path)
+    assert record is not None
+    text = dataset_table.markdown(record)
+    _write(plan.root / "tables" / "datasets.md", text)
+    return text
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")

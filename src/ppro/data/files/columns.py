@@ -1,0 +1,114 @@
+"""Which columns become features, and what each of them needs to become numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppro.data.files.cells import is_missing, kind_of, mostly_numbers, numbers, texts
+from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn
+from ppro.data.names import nearest
+from ppro.errors import DataError
+
+
+def choose_columns(
+    path: Path, frame: Any, layout: Layout, taken: Sequence[str | None]
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """The feature columns of a table, in its order, and notes on those left out.
+
+    Columns that a user names are all used. Otherwise every column is that holds numbers or, but
+    for ``--all-numeric``, at most ``max_categories`` different texts.
+
+    Args:
+        taken: columns that are no features: id, label, split.
+
+    Raises:
+        DataError: a column is missing or holds what cannot be a feature.
+    """
+    for name in (*(layout.features or ()), *layout.categorical):
+        check_column(path, frame.columns, name)
+        if name in taken:
+            raise DataError(f"{path}: column {name} cannot be a feature too; leave it out")
+    made: list[Column] = []
+    notes: list[str] = []
+    for name in layout.features or [name for name in frame.columns if name not in taken]:
+        reason = _unfit(path, frame[name], layout)
+        if reason and layout.features:
+            raise DataError(f"{path}, column {name}: {reason}; leave it out of --features")
+        if reason:
+            notes.append(f"column {name} is left out: {reason}")
+        else:
+            made.append(_fitted(path, frame[name], layout))
+    if not made:
+        raise DataError(f"{path}: no column can be a feature; add one with numbers or categories")
+    return tuple(made), tuple(notes)
+
+
+def check_column(path: Path, columns: Sequence[str], name: str) -> None:
+    """Raise a DataError with the nearest name where a table lacks a column."""
+    if name not in columns:
+        raise DataError(f"{path}: no column {name!r}; {nearest(name, list(columns)[:20])}")
+
+
+def _unfit(path: Path, column: Any, layout: Layout) -> str:
+    """Why a column cannot be a feature; empty where it can."""
+    kind = kind_of(column)
+    if kind == "nothing":
+        return "every cell is missing"
+    if column.name in layout.categorical or kind == "numbers":
+        return ""
+    if kind != "text":
+        return f"cells of type {kind}, which is neither a number nor a text"
+    if mostly_numbers(column):
+        numbers(path, column)
+    if layout.all_numeric:
+        return "it holds text and --all-numeric was given"
+    different = len(set(texts(column)))
+    if not layout.features and different > layout.max_categories:
+        return f"{different} different texts; name it in --features to use the most frequent"
+    return ""
+
+
+def _fitted(path: Path, column: Any, layout: Layout) -> Column:
+    missing = is_missing(column)
+    if missing.any() and layout.missing == "error":
+        row = int(missing.argmax()) + 1
+        raise DataError(
+            f"{path}, row {row}, column {column.name}: the value is missing; fill it in, or use "
+            "--missing mean"
+        )
+    if column.name in layout.categorical or kind_of(column) == "text":
+        return _categorical(column, layout.max_categories)
+    return _numeric(path, column, layout.scale == "standard")
+
+
+def _numeric(path: Path, column: Any, standard: bool) -> NumericColumn:
+    values = numbers(path, column)
+    known = values[~np.isnan(values)]
+    mean = float(known.mean())
+    # Columns of 0 and 1 say yes or no: shifting them would only make sparse features dense.
+    standard = standard and not bool(np.isin(known, (0, 1)).all())
+    constant = bool(np.ptp(known) == 0)
+    return NumericColumn(
+        name=column.name,
+        mean=mean,
+        shift=mean if standard else 0.0,
+        scale=float(known.std()) if standard and not constant else 1.0,
+        indicator=known.size < values.size,
+    )
+
+
+def _categorical(column: Any, most: int) -> CategoricalColumn:
+    missing = is_missing(column)
+    counts = Counter(text for text, gone in zip(texts(column), missing, strict=True) if not gone)
+    frequent = sorted(counts, key=lambda name: (-counts[name], name))[:most]
+    return CategoricalColumn(
+        name=column.name,
+        categories=tuple(sorted(frequent)),
+        other=len(counts) > most,
+        indicator=bool(missing.any()),
+    )

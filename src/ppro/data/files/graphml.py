@@ -1,0 +1,97 @@
+"""GraphML files, read by NetworkX once it is certain that they declare nothing dangerous."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
+
+from ppro.data.files.edges import end_columns
+from ppro.data.files.guard import check_file
+from ppro.data.files.pair import Pair, graph_of, resolved, text_columns
+from ppro.data.files.reading import Reading
+from ppro.data.files.schema import Layout, Schema
+from ppro.data.files.tables import arrow, check_names, with_text
+from ppro.errors import DataError
+
+ENDS = ("source", "target")
+
+
+def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Reading:
+    """Read a graph whose node attributes are the columns of a table; see ``read_pair``.
+
+    Raises:
+        DataError: the file is broken, declares a document type or lacks an attribute.
+    """
+    check_file(path)
+    declared = _declared_nodes(path)
+    nodes, edges = graph_tables(path, _parsed(path), declared)
+    # The id of a GraphML node is part of the format; so are the ends of its edges.
+    layout = layout.model_copy(update={"id": layout.id or "id"})
+    layout = resolved(path, list(nodes.columns), layout, schema)
+    ends = end_columns(path, list(edges.columns), *ENDS)
+    pair = Pair(path, with_text(nodes, text_columns(layout)), path, with_text(edges, ends))
+    return graph_of(pair, layout, ends, schema)
+
+
+def graph_tables(path: Path, graph: Any, declared: Counter[str]) -> tuple[Any, Any]:
+    """The nodes and edges of a NetworkX graph as two pandas frames."""
+    pd = arrow("pandas")
+    for node, count in declared.items():
+        if count > 1:
+            raise DataError(f"{path}: node {node!r} is there {count} times; give it another id")
+    for node in graph:
+        if node not in declared:
+            raise DataError(f"{path}: an edge names {node!r}, which is no node; add the node")
+    if not graph or not graph.number_of_edges():
+        raise DataError(f"{path}: no nodes or no edges; PPro needs both")
+    nodes = pd.DataFrame([{**values, "id": node} for node, values in graph.nodes(data=True)])
+    check_names(path, list(nodes.columns))
+    edges = [{**values, "source": u, "target": v} for u, v, values in graph.edges(data=True)]
+    return nodes, pd.DataFrame(edges)
+
+
+def _declared_nodes(path: Path) -> Counter[str]:
+    """How often each node is declared; refuses document types before anything is expanded."""
+    parser = expat.ParserCreate()
+    found: Counter[str] = Counter()
+
+    def refuse(*_: Any) -> None:
+        raise DataError(
+            f"{path}: it declares a document type or entities, which can be used to attack the "
+            "reader; save the graph without DOCTYPE"
+        )
+
+    def count(tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(":")[2] == "node":
+            found[attributes.get("id", "")] += 1
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = count
+    try:
+        with path.open("rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise _broken(path, error) from None
+    except (ValueError, LookupError) as error:
+        raise _broken(path, error) from None
+    return found
+
+
+def _parsed(path: Path) -> Any:
+    from networkx import NetworkXException, read_graphml
+
+    try:
+        return read_graphml(path, node_type=str, force_multigraph=True)
+    except (NetworkXException, ParseError, ValueError, KeyError, TypeError) as error:
+        raise _broken(path, error) from None
+    except (AttributeError, IndexError, RecursionError) as error:
+        raise _broken(path, error) from None
+
+
+def _broken(path: Path, error: Exception) -> DataError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return DataError(f"{path}: not a readable GraphML file ({reason}); write it again")

@@ -1,0 +1,57 @@
+"""What every file of a user is asked before it is read: is it there, is it of a bearable size."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from ppro.errors import DataError
+
+MAX_BYTES = 8 * 2**30
+"""The largest file, and the most an archive may unpack to, on a machine of any size."""
+
+
+def check_file(path: Path) -> None:
+    """Refuse what cannot be a file with a graph.
+
+    Raises:
+        DataError: it is missing, a folder, not readable, empty or too large.
+    """
+    try:
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name the file inside it")
+        size = path.stat().st_size
+        if not path.is_file():
+            raise DataError(f"{path}: not a regular file; save the graph to a file first")
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; check the path and its permissions") from None
+    if size == 0:
+        raise DataError(f"{path}: the file is empty; write it again")
+    check_size(path, size)
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file, or the unpacked content of one, that is out of proportion."""
+    most = min(MAX_BYTES, _memory() // 2)
+    if size > most:
+        raise DataError(
+            f"{path}: {size:,} bytes, and PPro reads at most {most:,} on this machine; check that "
+            "the file is what you think it is"
+        )
+
+
+def _memory() -> int:
+    """Bytes of memory in this machine; a usual number where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return MAX_BYTES
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,139 @@
+"""Ids, labels and parts of the split from the columns of a node table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppro.data.files.cells import texts
+from ppro.data.files.tables import MISSING, arrow
+from ppro.data.readers.raw import IntArray, Masks
+from ppro.errors import DataError
+from ppro.graph import UNLABELLED
+
+PARTS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("val", "valid", "validation"), "val"),
+    **dict.fromkeys(("test", "testing"), "test"),
+    **dict.fromkeys(("none", *(word.lower() for word in MISSING)), "none"),
+}
+"""What a split column may say of a node, whatever its case."""
+
+
+def node_ids(path: Path, column: Any) -> tuple[str, ...]:
+    """The id of every node.
+
+    Raises:
+        DataError: one is missing or there twice.
+    """
+    ids = texts(column)
+    seen: dict[str, int] = {}
+    for row, name in enumerate(ids, start=1):
+        if not name:
+            raise DataError(f"{path}, row {row}, column {column.name}: a node without id; give one")
+        if name in seen:
+            raise DataError(
+                f"{path}, row {row}, column {column.name}: id {name!r} is that of row "
+                f"{seen[name]} too; give every node an id of its own"
+            )
+        seen[name] = row
+    return tuple(ids)
+
+
+def classes_of(path: Path, column: Any) -> tuple[str, ...]:
+    """The names of the classes: whole numbers by value, anything else in the order of text.
+
+    Raises:
+        DataError: there are fewer than two, or they are measurements or negative numbers.
+    """
+    found = [name for name in labels_as_text(column) if name]
+    names = set(found)
+    if names and all(map(_is_number, names)):
+        _check_numbers(path, column)
+        ordered = sorted(names, key=int)
+    else:
+        ordered = sorted(names)
+    if len(ordered) < 2:
+        has = f"only the class {ordered[0]!r}" if ordered else "no label at all"
+        raise DataError(
+            f"{path}, column {column.name}: {has}; classification needs two classes, so name "
+            "another --label or add nodes of another class"
+        )
+    return tuple(ordered)
+
+
+def class_codes(column: Any, class_names: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
+    """The class of every node, -1 where it has none, and a note on labels of no class."""
+    names = labels_as_text(column)
+    index = arrow("pandas").Index(class_names)
+    codes = np.asarray(index.get_indexer(np.array(names, dtype=object)), dtype=np.int64)
+    strange = sorted({name for name, c in zip(names, codes, strict=True) if name and c < 0})
+    if not strange:
+        return codes, ()
+    told = f"{len(strange)} labels are unknown to the model ({strange[0]!r} …)"
+    return codes, (f"column {column.name}: {told}; such nodes are not scored",)
+
+
+def labels_as_text(column: Any) -> list[str]:
+    """Labels as text; empty where missing or -1, and 2.0 is 2."""
+    names = ["" if name in MISSING else name for name in texts(column)]
+    if all(_is_number(name) for name in names if name):
+        names = [_whole(name) for name in names]
+        names = ["" if name == str(UNLABELLED) else name for name in names]
+    return names
+
+
+def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
+    """The masks that a split column states, for a single run.
+
+    Raises:
+        DataError: a word is unknown, a node without label is in a part, or a part is empty.
+    """
+    parts = [PARTS.get(word.lower(), "") for word in texts(column)]
+    for row, part in enumerate(parts):
+        where = f"{path}, row {row + 1}, column {column.name}"
+        if not part:
+            word = str(column.iloc[row])
+            raise DataError(f"{where}: {word!r} is no part; use train, val, test or none")
+        if part != "none" and labels[row] == UNLABELLED:
+            raise DataError(f"{where}: {part}, but the node has no label; label it or write none")
+    masks = {
+        name: np.array([[part == name for part in parts]]) for name in ("train", "val", "test")
+    }
+    for name in ("train", "val"):
+        if not masks[name].any():
+            raise DataError(f"{path}, column {column.name}: no node is {name}; mark some as {name}")
+    return Masks(masks["train"], masks["val"], masks["test"])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _whole(text: str) -> str:
+    """A number without an idle decimal part."""
+    try:
+        return str(int(text))
+    except ValueError:
+        value = float(text) if text else 0.5
+        return str(int(value)) if value % 1 == 0 else text
+
+
+def _check_numbers(path: Path, column: Any) -> None:
+    for row, name in enumerate(labels_as_text(column), start=1):
+        if not name:
+            continue
+        where = f"{path}, row {row}, column {column.name}: label {name}"
+        if not name.lstrip("-").isdigit():
+            raise DataError(
+                f"{where} is not a class; use names or whole numbers, or bin the values"
+            )
+        if int(name) < UNLABELLED:
+            raise DataError(f"{where} is negative; classes count from 0, and -1 means no label")

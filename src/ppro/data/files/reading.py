@@ -1,0 +1,111 @@
+"""What comes out of a user's files, whatever their format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ppro.data.files.cells import Floats
+from ppro.data.files.edges import EdgeFacts, edge_facts
+from ppro.data.files.schema import Schema
+from ppro.data.names import RANDOM
+from ppro.data.readers.raw import IntArray, Masks
+from ppro.data.splits import Splits, fixed_splits, random_splits
+from ppro.errors import DataError
+from ppro.graph import Graph
+
+GIVEN = "given"
+"""The name of the split that the files themselves state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A graph from files.
+
+    Args:
+        graph: the graph, validated.
+        schema: how it came about.
+        masks: the split that the files state, or None.
+        edges: what is odd about the edges as listed.
+        notes: what was done to the data that a user should know of.
+    """
+
+    graph: Graph
+    schema: Schema
+    masks: Masks | None
+    edges: EdgeFacts
+    notes: tuple[str, ...]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits it can be trained with, the default first."""
+        return (RANDOM,) if self.masks is None else (GIVEN, RANDOM)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a graph as a reader found them. Shapes: edges ``[E, 2]``, labels ``[n]``."""
+
+    name: str
+    edges: IntArray
+    features: Tensor
+    labels: IntArray
+    weights: Floats | None = None
+    node_ids: tuple[str, ...] | None = None
+
+
+def finished(
+    path: Path, parts: Parts, schema: Schema, masks: Masks | None, notes: tuple[str, ...]
+) -> Reading:
+    """Check the parts of a graph together; errors name the file that the edges came from.
+
+    Raises:
+        DataError: what :meth:`ppro.graph.Graph.build` refuses, and graphs without an edge.
+    """
+    graph = Graph.build(
+        str(path),
+        torch.from_numpy(np.ascontiguousarray(parts.edges.T)),
+        parts.features,
+        torch.from_numpy(parts.labels),
+        edge_weight=None if parts.weights is None else torch.from_numpy(parts.weights),
+        class_names=schema.class_names,
+        node_ids=parts.node_ids,
+    )
+    if graph.num_edges == 0:
+        raise DataError(
+            f"{path}: no edge between two different nodes; add edges, or use a classifier that "
+            "needs no graph"
+        )
+    facts = edge_facts(parts.edges, graph.num_nodes)
+    return Reading(replace(graph, name=parts.name), schema, masks, facts, notes)
+
+
+def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
+    """The masks of every run.
+
+    Args:
+        split: ``given``, the masks of the files, of which run r takes number r modulo their
+            count; or ``random-60-20-20``, drawn for run r with ``seed + r``.
+
+    Raises:
+        DataError: the files state no split, or one that cannot be trained with.
+    """
+    name, labels = reading.graph.name, reading.graph.labels
+    try:
+        if split == RANDOM:
+            return random_splits(labels, split, runs, seed)
+        if split == GIVEN and reading.masks is not None:
+            return fixed_splits(reading.masks, labels, split, runs)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    raise DataError(f"{name} has no split {split!r}; it has {', '.join(reading.splits)}")
+
+
+def predict_only(graph: Graph, runs: int) -> Splits:
+    """The masks of a new graph: no node took part in the training or its measurements."""
+    none = torch.zeros((runs, graph.num_nodes), dtype=torch.bool)
+    return Splits("none", none, none, none)

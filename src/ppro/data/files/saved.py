@@ -1,0 +1,157 @@
+"""A graph in one safetensors file: tensors and JSON, nothing that could run.
+
+The tensors carry PyTorch Geometric's names (see :mod:`ppro.data.files.arrays`). Sparse features are
+kept as ``x.crow_indices``, ``x.col_indices`` and ``x.values``. The metadata hold one key, ``ppro``,
+with a JSON object: ``format`` (1), ``num_features``, and where there are any ``name``,
+``class_names`` and ``node_ids``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from ppro.data.files.arrays import from_arrays
+from ppro.data.files.guard import check_file
+from ppro.data.files.reading import Reading
+from ppro.data.files.schema import Schema
+from ppro.data.splits import Splits
+from ppro.errors import DataError
+from ppro.graph import Graph
+
+FORMAT = 1
+KEY = "ppro"
+CSR = ("x.crow_indices", "x.col_indices", "x.values")
+MASKS = ("train_mask", "val_mask", "test_mask")
+TENSORS = ("edge_index", "edge_weight", "x", "y", *MASKS)
+
+
+def save_graph(path: Path | str, graph: Any, splits: Splits | None = None) -> None:
+    """Write a graph to a file that ``ppro train`` reads, without pickle.
+
+    Args:
+        path: the file, whose name should end in ``.safetensors``.
+        graph: a :class:`ppro.graph.Graph`, or a ``Data`` of PyTorch Geometric, of which
+            ``edge_index``, ``edge_weight``, ``x``, ``y`` and the masks are kept.
+        splits: the masks of a :class:`ppro.graph.Graph`, where it has any.
+
+    Raises:
+        DataError: there is no edge_index or no x.
+    """
+    tensors, facts = _of_graph(graph) if isinstance(graph, Graph) else _of_data(graph)
+    if splits is not None:
+        masks = (splits.train, splits.val, splits.test)
+        tensors |= {name: mask.t() for name, mask in zip(MASKS, masks, strict=True)}
+    if not {"edge_index", "x"} <= tensors.keys():
+        raise DataError(f"{path}: a graph needs edge_index and x; set them before saving")
+    facts |= {"format": FORMAT, "num_features": int(tensors["x"].shape[1])}
+    save_file(_dense(tensors), str(path), metadata={KEY: json.dumps(facts)})
+
+
+def read_saved(path: Path, schema: Schema | None = None) -> Reading:
+    """Read what :func:`save_graph` wrote.
+
+    Raises:
+        DataError: the file is damaged, or something else.
+    """
+    check_file(path)
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            facts = _facts(path, (file.metadata() or {}).get(KEY))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise DataError(
+            f"{path}: not a readable safetensors file ({error}); save it again"
+        ) from None
+    features = None
+    if all(name in tensors for name in CSR):
+        features = _csr(path, [tensors.pop(name) for name in CSR], facts["num_features"])
+    arrays = {name: _numpy(tensor) for name, tensor in tensors.items()}
+    for name in ("class_names", "node_ids"):
+        if facts.get(name):
+            arrays[name] = np.array(facts[name])
+    return from_arrays(path, arrays, schema, features)
+
+
+def _of_graph(graph: Graph) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    tensors = {"edge_index": graph.edge_index, "x": graph.features, "y": graph.labels}
+    if graph.edge_weight is not None:
+        tensors["edge_weight"] = graph.edge_weight
+    facts: dict[str, Any] = {"name": graph.name, "class_names": graph.class_names}
+    return tensors, facts | ({"node_ids": graph.node_ids} if graph.node_ids else {})
+
+
+def _of_data(data: Any) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    found = {name: getattr(data, name, None) for name in TENSORS}
+    tensors = {name: value for name, value in found.items() if isinstance(value, Tensor)}
+    attribute = getattr(data, "edge_attr", None)
+    if "edge_weight" not in tensors and isinstance(attribute, Tensor) and attribute.dim() == 1:
+        tensors["edge_weight"] = attribute
+    return tensors, {}
+
+
+def _dense(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    flat: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if tensor.layout == torch.strided:
+            flat[name] = tensor.detach().cpu().contiguous()
+        else:
+            csr = tensor.detach().cpu().to_sparse_csr()
+            flat |= dict(
+                zip(CSR, (csr.crow_indices(), csr.col_indices(), csr.values()), strict=True)
+            )
+    return {name: tensor.clone() for name, tensor in flat.items()}
+
+
+def _facts(path: Path, text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {"format": FORMAT}
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT or not _well_formed(facts):
+        raise DataError(
+            f"{path}: its metadata are not those of format {FORMAT}; save it again with "
+            "ppro.data.save_graph"
+        )
+    return facts
+
+
+def _well_formed(facts: dict[str, Any]) -> bool:
+    lists = [facts.get(name) or [] for name in ("class_names", "node_ids")]
+    texts = all(isinstance(names, list) and all(map(_is_text, names)) for names in lists)
+    return texts and type(facts.get("num_features")) is int
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _csr(path: Path, parts: list[Tensor], num_features: Any) -> Tensor:
+    crow, col, values = parts
+    if type(num_features) is not int:
+        raise DataError(f"{path}: sparse features without num_features; save it again")
+    try:
+        size = (crow.numel() - 1, num_features)
+        made = torch.sparse_csr_tensor(
+            crow, col, values.to(torch.float32), size=size, check_invariants=True
+        )
+    except (RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"{path}: its sparse features are inconsistent ({reason}); save it again"
+        ) from None
+    return made
+
+
+def _numpy(tensor: Tensor) -> Any:
+    """A tensor as an array; NumPy has no bfloat16."""
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()

@@ -1,0 +1,123 @@
+"""How tables are to be read (Layout) and how they became a graph (Schema).
+
+A schema is kept with every run that was trained from files, so that new files can be turned into
+features in the very same way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ppro.errors import DataError
+
+MAX_CATEGORIES = 50
+
+Missing = Literal["mean", "error"]
+Scale = Literal["standard", "none"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Layout(_Frozen):
+    """Which columns a user named, and how to treat them; None leaves the choice to PPro."""
+
+    label: str | None = Field(default=None, description="column with the class of a node")
+    id: str | None = Field(default=None, description="column with the id of a node")
+    features: tuple[str, ...] | None = Field(default=None, description="feature columns")
+    all_numeric: bool = Field(default=False, description="take every column of numbers")
+    categorical: tuple[str, ...] = Field(default=(), description="numbers that are categories")
+    split_column: str | None = Field(default=None, description="column with train, val, test, none")
+    source: str | None = Field(default=None, description="column with one end of an edge")
+    target: str | None = Field(default=None, description="column with the other end")
+    weight: str | None = Field(default=None, description="column with the weight of an edge")
+    missing: Missing = Field(default="mean", description="what a missing feature becomes")
+    scale: Scale = Field(default="standard", description="what happens to columns of numbers")
+    max_categories: int = Field(default=MAX_CATEGORIES, ge=1)
+
+
+class NumericColumn(_Frozen):
+    """A column of numbers: missing ones become the mean, then ``(x - shift) / scale``.
+
+    With ``indicator`` a second feature is 1 where the value is missing and 0 elsewhere.
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    name: str
+    mean: float
+    shift: float
+    scale: float = Field(gt=0)
+    indicator: bool
+
+    @property
+    def width(self) -> int:
+        """How many features it makes."""
+        return 2 if self.indicator else 1
+
+
+class CategoricalColumn(_Frozen):
+    """A column of categories: one feature each, in this order, then those for rare and missing."""
+
+    kind: Literal["categorical"] = "categorical"
+    name: str
+    categories: tuple[str, ...]
+    other: bool
+    indicator: bool
+
+    @property
+    def width(self) -> int:
+        """How many features it makes."""
+        return len(self.categories) + self.other + self.indicator
+
+
+Column = Annotated[NumericColumn | CategoricalColumn, Field(discriminator="kind")]
+
+
+class Schema(_Frozen):
+    """How files became a graph.
+
+    Args:
+        kind: ``table`` for columns with names, ``arrays`` for a matrix of features.
+        id: the column of ids; None where nodes are numbered by their rows, from 0.
+        columns: the feature columns, in the order of the features; empty for arrays.
+        num_features: the number of features that they make.
+        class_names: the classes, in the order of the model's outputs.
+    """
+
+    format: Literal[1] = 1
+    kind: Literal["table", "arrays"]
+    id: str | None = None
+    label: str | None = None
+    split_column: str | None = None
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    missing: Missing = "mean"
+    columns: tuple[Column, ...] = ()
+    num_features: int = Field(ge=1)
+    class_names: tuple[str, ...]
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a schema that a run folder holds.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    try:
+        return Schema.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; train again") from None
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{path}: damaged ({where}: {problem['msg']}); train again") from None
+
+
+def write_schema(path: Path, schema: Schema) -> None:
+    """Write a schema as JSON."""
+    path.write_text(schema.model_dump_json(indent=2) + "\n", encoding="utf-8")

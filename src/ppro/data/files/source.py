@@ -1,0 +1,109 @@
+"""Which files a graph is read from, and whether they are still those of the training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ppro.data.files.archive import read_npz_arrays
+from ppro.data.files.arrays import from_arrays
+from ppro.data.files.graphml import read_graphml
+from ppro.data.files.guard import check_file, sha256
+from ppro.data.files.pair import read_pair
+from ppro.data.files.reading import Reading
+from ppro.data.files.saved import read_saved
+from ppro.data.files.schema import Layout, Schema
+from ppro.data.files.tables import is_table
+from ppro.errors import DataError
+
+SUFFIXES = (".npz", ".graphml", ".safetensors")
+"""Kinds of files that hold a whole graph."""
+
+
+class FileSource(BaseModel):
+    """The files of a graph: a table of nodes and one of edges, or a single file.
+
+    Args:
+        nodes: the table of nodes.
+        edges: the table of edges.
+        graph: the single file.
+        layout: which columns to take.
+        sha256: the hash of each file at the time of the training.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    nodes: str | None = None
+    edges: str | None = None
+    graph: str | None = None
+    layout: Layout = Layout()
+    sha256: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files."""
+        return tuple(Path(path) for path in (self.nodes, self.edges, self.graph) if path)
+
+    def signed(self) -> FileSource:
+        """The same files by absolute path, with their hashes."""
+        absolute = {
+            key: str(Path(path).absolute())
+            for key, path in (("nodes", self.nodes), ("edges", self.edges), ("graph", self.graph))
+            if path
+        }
+        hashes = {path: sha256(Path(path)) for path in absolute.values()}
+        return self.model_copy(update={**absolute, "sha256": hashes})
+
+    def changed(self) -> list[str]:
+        """The files that are not what they were when they were signed.
+
+        Raises:
+            DataError: one is gone.
+        """
+        for path in self.sha256:
+            check_file(Path(path))
+        return [path for path, known in self.sha256.items() if sha256(Path(path)) != known]
+
+
+def looks_like_file(name: str) -> bool:
+    """Whether a word on the command line means a file and not a graph of the catalogue."""
+    path = Path(name)
+    return path.suffix.lower() in SUFFIXES or is_table(path) or len(path.parts) > 1 or path.exists()
+
+
+def read_source(source: FileSource, schema: Schema | None = None) -> Reading:
+    """Read a graph from files.
+
+    Args:
+        schema: that of a training, to be applied to these files; None makes a new one.
+
+    Raises:
+        DataError: a file is missing, broken, or does not fit the schema.
+    """
+    if source.graph:
+        return _read_single(Path(source.graph), source.layout, schema)
+    if not source.nodes or not source.edges:
+        given, other = ("--nodes", "--edges") if source.nodes else ("--edges", "--nodes")
+        raise DataError(f"{given} alone is half a graph; give {other} too")
+    if schema is not None and schema.kind != "table":
+        raise DataError(
+            f"{source.nodes}: the run was trained on arrays without column names; give a file of "
+            "the same kind"
+        )
+    return read_pair(Path(source.nodes), Path(source.edges), source.layout, schema)
+
+
+def _read_single(path: Path, layout: Layout, schema: Schema | None) -> Reading:
+    suffix = path.suffix.lower()
+    if suffix == ".graphml":
+        if schema is not None and schema.kind != "table":
+            raise DataError(f"{path}: the run was trained on arrays; give a file of the same kind")
+        return read_graphml(path, layout, schema)
+    if suffix == ".npz":
+        return from_arrays(path, read_npz_arrays(path), schema)
+    if suffix == ".safetensors":
+        return read_saved(path, schema)
+    if is_table(path):
+        raise DataError(f"{path}: a table alone is half a graph; use --nodes and --edges")
+    raise DataError(f"{path}: unknown kind of file; PPro reads {', '.join(SUFFIXES)} and tables")

@@ -1,0 +1,106 @@
+"""The methods that are compared, each with the space that its search draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ppro.baselines import BASELINES
+from ppro.config import nearest
+from ppro.data import dataset_info
+from ppro.errors import SettingsError
+from ppro.experiments.ppro_spaces import ppro_space
+from ppro.space import Kind, Space
+
+HOMOPHILOUS = frozenset({"cora", "citeseer", "pubmed", "digits"})
+
+
+def kind_of(dataset: str) -> Kind:
+    """Which of its two spaces a method searches on a dataset."""
+    dataset_info(dataset)
+    return "homophilous" if dataset in HOMOPHILOUS else "heterophilous"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a table.
+
+    Args:
+        name: what commands and result files call it.
+        title: what a table calls it.
+        settings: what makes it this method, whatever the search chooses.
+        note: what a reader of its numbers must know.
+    """
+
+    name: str
+    title: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    def space(self, kind: Kind) -> Space:
+        """What its search draws from."""
+        model = self.settings["model"]
+        if model != "ppro":
+            return BASELINES[model].spaces[kind]
+        return ppro_space(self.settings["backbone"], self.settings["strategy"], kind)
+
+
+TITLES = {
+    "mlp": "MLP",
+    "gcn": "GCN",
+    "sgc": "SGC",
+    "gat": "GAT",
+    "jknet": "JKNet",
+    "jknet-drop": "JKNet (Drop)",
+    "appnp": "APPNP",
+    "gcnii": "GCNII",
+    "gcnii-star": "GCNII*",
+    "h2gcn": "H2GCN",
+    "geom-gcn": "Geom-GCN",
+    "gprgnn": "GPR-GNN",
+    "dagnn": "DAGNN",
+    "l2q": "L2P (L2Q)",
+    "l2s": "L2P (L2S)",
+}
+_STRATEGIES = {"l2b": "L2B", "l2u": "L2U", "none": "backbone alone"}
+_BACKBONES = {"appnp": "APPNP", "gcn": "GCN", "gat": "GAT", "gcnii": "GCNII"}
+
+
+def _rivals() -> list[Method]:
+    return [
+        Method(
+            name,
+            title,
+            {"model": name},
+            "its controllers learn from validation labels" if name in ("l2q", "l2s") else "",
+        )
+        for name, title in TITLES.items()
+        if name in BASELINES
+    ]
+
+
+def _ppro() -> list[Method]:
+    """PPro on each backbone; on APPNP, the paper's own, it goes by the strategy's name alone."""
+    methods = []
+    for backbone, network in _BACKBONES.items():
+        for strategy, title in _STRATEGIES.items():
+            settings = {"model": "ppro", "backbone": backbone, "strategy": strategy}
+            plain = backbone == "appnp" and strategy != "none"
+            name = strategy if plain else f"{backbone}-{strategy}"
+            methods.append(Method(name, title if plain else f"{network}, {title}", settings))
+    return methods
+
+
+METHODS: dict[str, Method] = {method.name: method for method in (*_rivals(), *_ppro())}
+
+
+def find_method(name: str) -> Method:
+    """A method by its name.
+
+    Raises:
+        SettingsError: there is none of that name.
+    """
+    if name not in METHODS:
+        raise SettingsError(f"no method '{name}'; {nearest(name, tuple(METHODS))}")
+    return METHODS[name]

@@ -1,0 +1,110 @@
+"""An estimator from the folder of ``ppro train``, without the graph that it was trained on."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+
+from ppro.assembly import build_model
+from ppro.config import Settings
+from ppro.data.files.schema import read_schema
+from ppro.errors import RunError
+from ppro.estimator import PProClassifier
+from ppro.runfolder import SCHEMA, best_run, read_config, read_weights, run_settings
+from ppro.stopping import METRICS
+
+CLASS_COLUMN = "p_"
+"""How the columns of ``nodes.csv`` begin that hold the probability of a class."""
+
+
+def from_run(run: Path, device: torch.device) -> PProClassifier:
+    """The fitted estimator that a run folder stands for; its run with the best validation.
+
+    Raises:
+        RunError: a file is missing or damaged.
+    """
+    config = read_config(run)
+    settings = run_settings(config)
+    names, nodes = _nodes(run / "nodes.csv")
+    schema = read_schema(run / SCHEMA) if (run / SCHEMA).exists() else None
+    if schema is None:
+        num_features = _num_features(run / "weights.safetensors", settings[0], len(names))
+    else:
+        num_features = schema.num_features
+    estimator = PProClassifier(n_runs=config.runs, settings=config.settings)
+    estimator.model_ = build_model(num_features, len(names), settings, device)
+    read_weights(run, estimator.model_)
+    estimator.settings_, estimator.best_run_ = tuple(settings), best_run(run)
+    estimator.classes_, estimator.n_features_in_ = np.array(names), num_features
+    estimator.propagation_steps_ = np.array([int(row["step"]) for row in nodes])
+    estimator.node_priorities_ = np.array([float(row["priority"]) for row in nodes], np.float32)
+    estimator.history_ = _history(run / "metrics.jsonl", estimator.best_run_)
+    facts = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    accuracy = facts["per_run"][estimator.best_run_]["val_accuracy"]
+    estimator.validation_score_ = float(accuracy) / 100
+    estimator.interrupted_ = bool(facts.get("interrupted"))
+    return estimator
+
+
+def _nodes(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The names of the classes in their order, and the rows of the table of nodes."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            header = list(reader.fieldnames or ())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RunError(f"{path}: missing or damaged ({error}); train again") from None
+    if not rows or not {"step", "priority"} <= set(header):
+        raise RunError(f"{path}: damaged, no rows or no columns step and priority; train again")
+    names = [name for name in header if name.startswith(CLASS_COLUMN)]
+    return [name.removeprefix(CLASS_COLUMN) for name in names], rows
+
+
+def _history(path: Path, run: int) -> dict[str, Any]:
+    """The metrics of one run by name."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rows = [row for line in lines if (row := json.loads(line))["run"] == run]
+    except (OSError, ValueError, KeyError) as error:
+        raise RunError(f"{path}: missing or damaged ({error}); train again") from None
+    return {name: np.array([row[name] for row in rows], dtype=np.float32) for name in METRICS}
+
+
+def _num_features(path: Path, settings: Settings, num_classes: int) -> int:
+    """The number of features that weights are for, found by trying two other numbers.
+
+    A size of a tensor that depends on the number f of features is a + b f; two models tell a and
+    b, the saved one f.
+    """
+    saved, low, high = _saved_shapes(path), 3, 5
+    few, more = (_shapes(f, settings, num_classes) for f in (low, high))
+    for name, shape in few.items():
+        for place, size in enumerate(shape):
+            slope = (more[name][place] - size) // (high - low)
+            if slope and len(saved.get(name, ())) == len(shape):
+                return (saved[name][place] - size) // slope + low
+    raise RunError(f"{path}: the weights are not of the settings in settings.toml; train again")
+
+
+def _shapes(num_features: int, settings: Settings, num_classes: int) -> dict[str, Sequence[int]]:
+    model = build_model(num_features, num_classes, [settings], torch.device("cpu"))
+    return {name: tuple(p.shape) for name, p in model.named_parameters()}
+
+
+def _saved_shapes(path: Path) -> Mapping[str, Sequence[int]]:
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            names = list(file.keys())
+            return {name: file.get_slice(name).get_shape() for name in names}
+    except FileNotFoundError:
+        raise RunError(f"{path}: missing; train again") from None
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path}: damaged ({error}); train again") from None
