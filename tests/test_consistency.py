@@ -72,25 +72,33 @@ def test_rows_are_followed_by_all_nodes() -> None:
     more = with_all_nodes(rows, 3, full_depth=True)
     assert more.nodes.tolist() == [[2, 0, 0, 1, 2]]
     assert more.valid.tolist() == [[1, 0, 0, 0, 0]]
-    assert more.full is not None
-    assert more.full.tolist() == [[False, False, True, True, True]]
-    assert with_all_nodes(rows, 3, full_depth=False).full is None
+    assert more.free == 2
+    assert with_all_nodes(rows, 3, full_depth=False).free is None
 
 
+@pytest.mark.parametrize("inputs", ["embeddings", "predictions"])
 @pytest.mark.parametrize("strategy", ["l2b", "l2u"])
-def test_full_rows_take_all_steps_and_leave_the_others_alone(strategy: str) -> None:
+def test_full_rows_take_all_steps_and_leave_the_others_alone(strategy: str, inputs: str) -> None:
     world = World.random(3)
-    model = model64([small_settings(strategy=strategy, propagation_bias=0.0)])
+    shape = {"strategy": strategy, "controller_inputs": inputs, "use_progress": True}
+    model = model64([small_settings(propagation_bias=0.0, **shape)])
     rows = world.rows([[0, 3, 5, 7]])
     more = with_all_nodes(rows, world.nodes, full_depth=True)
     noise = noise_of([1], 0.3, 2)
     alone, joined = model(world.inputs, rows, noise), model(world.inputs, more, noise)
     torch.testing.assert_close(joined.logits[:, :4], alone.logits)
     assert torch.equal(joined.steps[:, :4], alone.steps)
+    torch.testing.assert_close(joined.weights[:, :4], alone.weights)
     assert bool((joined.steps[:, 4:] == model.max_steps).all())
+    full = model64([small_settings(strategy="none", use_progress=True)])
+    for own, other in zip(full.backbone.parameters(), model.backbone.parameters(), strict=True):
+        own.data.copy_(other.data)
+    torch.testing.assert_close(
+        joined.logits[:, 4:], full(world.inputs, world.all_rows(), noise).logits
+    )
 
 
-@pytest.mark.parametrize("on", ["full", "selected"])
+@pytest.mark.parametrize("on", ["full", "selected", "priority"])
 def test_it_trains_and_forwards_agree_more(on: str) -> None:
     graph = load_graph("csbm", options={"nodes": 120, "classes": 3, "features": 12})
     splits = make_splits(graph, "csbm", "random-60-20-20", 2, 0)
@@ -102,7 +110,6 @@ def test_it_trains_and_forwards_agree_more(on: str) -> None:
             node_dropout=0.3,
             consistency=weight,
             consistency_on=on,
-            consistency_priority=True,
         )
         for seed, weight in ((0, 0.0), (0, 5.0))
     ]

@@ -87,11 +87,10 @@ class Settings(BaseModel):
     consistency_temperature: Positive = Field(
         default=0.5, description="T that sharpens what they agree on"
     )
-    consistency_on: Literal["full", "selected"] = Field(
-        default="full", description="whether predictions of full depth agree, or those selected"
-    )
-    consistency_priority: bool = Field(
-        default=False, description="nodes agree in proportion to their priority"
+    consistency_on: Literal["full", "selected", "priority"] = Field(
+        default="full",
+        description="which predictions agree: of full depth, those selected, or those selected in "
+        "proportion to the priority of their nodes",
     )
 
     epsilon: float = Field(

@@ -60,12 +60,9 @@ def with_all_nodes(rows: Rows, num_nodes: int, *, full_depth: bool) -> Rows:
     runs = rows.nodes.shape[0]
     nodes = torch.arange(num_nodes, device=rows.nodes.device).expand(runs, -1)
     nothing = torch.zeros_like(nodes)
-    full = None
-    if full_depth:
-        full = torch.cat([torch.zeros_like(rows.valid), torch.ones_like(nodes)], 1).bool()
     return Rows(
         torch.cat([rows.nodes, nodes], 1),
         torch.cat([rows.labels, nothing], 1),
         torch.cat([rows.valid, nothing.to(rows.valid.dtype)], 1),
-        full,
+        rows.nodes.shape[1] if full_depth else None,
     )

@@ -193,11 +193,11 @@ class PProNetwork(Network):
             return Selector(h0)
         if self.strategy == "l2b":
             breaks = LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
-            breaks.full = pass_.rows.full
+            breaks.free = pass_.rows.free
             return breaks
         error = pass_.error if judge else None
         updates = LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
-        updates.full = pass_.rows.full
+        updates.free = pass_.rows.free
         return updates
 
     def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
@@ -214,12 +214,16 @@ class PProNetwork(Network):
         """w_i (Eq. 11), or 1 without a weight controller."""
         if self.controllers is None or not self.parts.weighting:
             return torch.ones_like(pass_.rows.valid)
-        depth = selector.steps.to(pass_.h0_rows.dtype) / self.max_steps
-        return self.controllers.weight(
+        free = pass_.rows.free
+        depth = selector.steps[:, :free].to(pass_.h0_rows.dtype) / self.max_steps
+        weights = self.controllers.weight(
             pass_.shared(weighting=True),
-            pass_.seen(selector.h_tilde),
+            pass_.seen(selector.h_tilde[:, :free]),
             depth if self.parts.step else None,
         )
+        if free is None:
+            return weights
+        return torch.cat([weights, torch.ones_like(pass_.rows.valid[:, free:])], dim=1)
 
 
 class _Pass:
@@ -289,16 +293,19 @@ class _Pass:
         """z_i = [d_i ‖ ec_i ‖ he_i] of the rows (Eq. 6), standardised over all nodes."""
         if self.model.controllers is None:
             return
-        he = standardised(heterophily.detach()).view(-1)[self.flat]
-        self.z = torch.cat([self.inputs.influence[self.rows.nodes], he.unsqueeze(-1)], dim=-1)
+        free = self.rows.free
+        he = standardised(heterophily.detach()).view(-1)[self.flat[:, :free]]
+        influence = self.inputs.influence[self.rows.nodes[:, :free]]
+        self.z = torch.cat([influence, he.unsqueeze(-1)], dim=-1)
 
     def seen(self, h: Tensor) -> Tensor:
         """What the controllers see of embeddings: themselves, or the predictions made of them."""
         if not self.model.parts.predictions:
             return h.detach()
         with torch.no_grad():
-            logits = self.model.backbone.classify(h, self.h0_rows, self.rows.nodes, None)
-            return logits.softmax(-1)
+            first = slice(None, h.shape[1])
+            h0, nodes = self.h0_rows[:, first], self.rows.nodes[:, first]
+            return self.model.backbone.classify(h, h0, nodes, None).softmax(-1)
 
     def shared(self, *, weighting: bool) -> Tensor:
         """The controllers' first layer over h0 and z, computed once per pass and grad mode."""
@@ -307,7 +314,8 @@ class _Pass:
         if key not in self._shared:
             assert self.model.controllers is not None
             z = self.z if with_z else None
-            self._shared[key] = self.model.controllers.shared(self.seen(self.h0_rows), z)
+            h0 = self.h0_rows[:, : self.rows.free]
+            self._shared[key] = self.model.controllers.shared(self.seen(h0), z)
         return self._shared[key]
 
     def break_probability(self, h: Tensor, evidence: Tensor, _: Tensor | None) -> Tensor:

@@ -65,14 +65,14 @@ class Rows:
         nodes: node of each row. Shape ``[R, m]``.
         labels: their classes, 0 where padded. Shape ``[R, m]``.
         valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
-        full: rows that PPro takes to full depth whatever its controllers say, or None.
-            Shape ``[R, m]``, bool.
+        free: how many rows, from the first, PPro's controllers choose a step for; those that
+            follow take full depth. None for all.
     """
 
     nodes: Tensor
     labels: Tensor
     valid: Tensor
-    full: Tensor | None = None
+    free: int | None = None
 
     def flat(self, num_nodes: int) -> Tensor:
         """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
@@ -85,8 +85,7 @@ class Rows:
 
     def select(self, runs: Tensor) -> Rows:
         """The rows of some of the runs."""
-        full = None if self.full is None else self.full[runs]
-        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], full)
+        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], self.free)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,13 +25,15 @@ The evidence of a step is its aggregate ĥ_k, and what else the controllers are 
 class Selector:
     """Full depth: every row takes h_L. The base of the two learned strategies.
 
-    Shapes: embeddings ``[R, m, d]``; steps and full ``[R, m]``.
+    Shapes: embeddings ``[R, m, d]``; steps ``[R, m]``.
 
     Attributes:
-        full: rows that take all L steps whatever the controllers say, or None.
+        free: how many rows, from the first, choose their step; those that follow take all L.
+            None for all.
     """
 
-    full: Tensor | None = None
+    free: int | None = None
+    probability: Probability
 
     def __init__(self, h0: Tensor) -> None:
         self.h_tilde = h0
@@ -46,6 +48,18 @@ class Selector:
     def settled(self) -> bool:
         """Whether no later step can change anything."""
         return False
+
+    def _probability(self, h: Tensor, evidence: Tensor) -> Tensor:
+        """Pr(r = 1) of the rows that are free to choose."""
+        seen = (t[:, : self.free].detach() for t in (h, evidence, self.h_tilde))
+        return self.probability(*seen)
+
+    def _with_the_rest(self, chosen: Tensor, value: bool) -> Tensor:
+        """What the free rows chose, followed by the same for all others."""
+        if self.free is None:
+            return chosen
+        others = self.steps.shape[1] - self.free
+        return torch.cat([chosen, chosen.new_full((chosen.shape[0], others), value)], dim=1)
 
     def _take(self, chosen: Tensor, k: int, h: Tensor) -> None:
         self.h_tilde = torch.where(chosen.unsqueeze(-1), h, self.h_tilde)
@@ -74,9 +88,8 @@ class LearnToBreak(Selector):
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Break the rows whose probability exceeds ε at step k."""
         with torch.no_grad():
-            wants = self.probability(h.detach(), evidence.detach(), self.h_tilde) > self.epsilon
-        if self.full is not None:
-            wants = wants & ~self.full
+            wants = self._probability(h, evidence) > self.epsilon
+        wants = self._with_the_rest(wants, False)
         chosen = self.open if last else self.open & wants
         self._take(chosen, k, h)
         if self.judged:
@@ -113,10 +126,8 @@ class LearnToUpdate(Selector):
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Update the rows whose probability exceeds ε at step k."""
         with torch.set_grad_enabled(self.judge is not None):
-            p = self.probability(h.detach(), evidence.detach(), self.h_tilde.detach())
-        chosen = p.detach() > self.epsilon
-        if self.full is not None:
-            chosen = chosen | self.full
+            p = self._probability(h, evidence)
+        chosen = self._with_the_rest(p.detach() > self.epsilon, True)
         if self.judge is not None and self.best_error is not None:
             error = self.judge(h)
             self.trace.append((p, error, self.best_error))

@@ -236,7 +236,7 @@ class Trainer:
 
     def _consistency(self, outcomes: Sequence[Outcome], m: int) -> Tensor:
         """What is asked of the predictions of all nodes besides (see :mod:`ppro.consistency`)."""
-        weights = outcomes[0].weights[:, m:] if self.settings.consistency_priority else None
+        weights = outcomes[0].weights[:, m:] if self.settings.consistency_on == "priority" else None
         logits = [outcome.logits[:, m:] for outcome in outcomes]
         loss = consistency_loss(logits, self.values.consistency_temperature, weights)
         return self.values.consistency * ramp(self.record.now, CONSISTENCY_RAMP) * loss
