@@ -34,7 +34,7 @@ class JKNet(GCN):
             shapes=(
                 {"max_steps": 4, "hidden": 64, "jumping": "cat", "decay": "all"},
                 {"max_steps": 4, "hidden": 64, "jumping": "max", "decay": "all"},
-                {"max_steps": 6, "hidden": 16, "jumping": "cat", "decay": "all"},
+                {"max_steps": 2, "hidden": 64, "jumping": "cat", "decay": "all"},
             ),
             values={
                 "dropout": (0.8, 0.5, 0.6),

@@ -1,0 +1,190 @@
+"""Settings without tuning: a few recipes that suit different graphs compete for a while.
+
+Nothing but the graph, its training nodes and its validation nodes is looked at. Every candidate
+trains for a slice of the time; the better half trains again on more seeds; the best mean
+validation accuracy wins.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ppro.auto_candidates import CANDIDATES, Candidate
+from ppro.config import Settings
+from ppro.data.splits import Splits
+from ppro.errors import SettingsError
+from ppro.fitting import fit
+from ppro.graph import Graph
+
+BUDGET = 180.0
+"""Seconds that a search takes unless told otherwise."""
+FIRST_SEED = 1000
+"""Seeds of the search begin here; those of the training that follows begin at 0."""
+FIRST_ROUND = 0.4
+"""Share of the time that the first round gets."""
+RUNS = (2, 5)
+"""Runs of each candidate in either round."""
+FEW_LABELS = 0.2
+"""Below this share of training nodes the others are worth learning from."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a candidate reached: the validation accuracy of each of its runs, in percent."""
+
+    candidate: Candidate
+    accuracies: tuple[float, ...]
+    seconds: float
+    cut_short: bool
+
+    @property
+    def score(self) -> float:
+        """The mean over the runs."""
+        return statistics.fmean(self.accuracies)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The settings that won, and what was tried, the best first."""
+
+    settings: Settings
+    trials: tuple[Trial, ...]
+    seconds: float
+
+    @property
+    def reason(self) -> str:
+        """One sentence for the user."""
+        best = self.trials[0]
+        return (
+            f"chose '{best.candidate.name}' ({best.candidate.why}): validation "
+            f"{best.score:.1f} % over {len(best.accuracies)} runs"
+        )
+
+
+def choose(
+    graph: Graph,
+    splits: Splits,
+    strategy: str,
+    *,
+    budget: float = BUDGET,
+    device: torch.device | None = None,
+    threads: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Choice:
+    """Find settings for a graph within a budget of seconds.
+
+    Args:
+        splits: those of the training that follows; test nodes are not looked at.
+        tell: called with a line for each trial.
+    """
+    if budget <= 0:
+        raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
+    start = time.monotonic()
+    clock = _Clock(graph, splits, strategy, device, threads)
+    trials = clock.round(suitable(graph, splits), 0, budget * FIRST_ROUND, tell)
+    better = sorted(trials, key=lambda t: -t.score)[: max(2, len(trials) // 2)]
+    left = budget - (time.monotonic() - start)
+    again = clock.round([t.candidate for t in better], 1, left, tell)
+    ranked = sorted((_joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
+    others = [t for t in sorted(trials, key=_rank) if t not in better]
+    settings = ranked[0].candidate.settings(strategy)
+    return Choice(settings, (*ranked, *others), time.monotonic() - start)
+
+
+def suitable(graph: Graph, splits: Splits) -> list[Candidate]:
+    """The candidates that can make sense on a graph."""
+    share = float(splits.train[0].float().mean())
+    return [c for c in CANDIDATES if "consistency" not in c.changes or share < FEW_LABELS]
+
+
+def _rank(trial: Trial) -> float:
+    return -trial.score
+
+
+def _joined(first: Trial, second: Trial) -> Trial:
+    return Trial(
+        first.candidate,
+        first.accuracies + second.accuracies,
+        first.seconds + second.seconds,
+        second.cut_short,
+    )
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """Trains candidates, each for its slice of the time."""
+
+    graph: Graph
+    splits: Splits
+    strategy: str
+    device: torch.device | None
+    threads: int | None
+
+    def round(
+        self,
+        candidates: Sequence[Candidate],
+        number: int,
+        seconds: float,
+        tell: Callable[[str], None],
+    ) -> list[Trial]:
+        """One trial of each candidate; what one leaves of its slice goes to those after it."""
+        end, trials = time.monotonic() + seconds, []
+        for i, candidate in enumerate(candidates):
+            share = (end - time.monotonic()) / (len(candidates) - i)
+            trials.append(self._trial(candidate, number, share))
+            tell(_line(trials[-1]))
+        return trials
+
+    def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
+        start, runs = time.monotonic(), RUNS[number]
+        begin = FIRST_SEED + sum(RUNS[:number])
+        settings = [candidate.settings(self.strategy).replace(seed=begin + r) for r in range(runs)]
+        stop = _Stop(start + seconds)
+        result = fit(
+            self.graph,
+            _rows(self.splits, sum(RUNS[:number]), runs),
+            settings,
+            device=self.device,
+            threads=self.threads,
+            on_epoch=stop,
+        )
+        if result.history.interrupted and not stop.reached:
+            raise KeyboardInterrupt
+        accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
+        spent = time.monotonic() - start
+        return Trial(candidate, accuracies, spent, result.history.interrupted)
+
+
+class _Stop:
+    """Ends a training at a moment, as Ctrl-C would."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline, self.reached = deadline, False
+
+    def __call__(self, epoch: int, metrics: Tensor, going: int) -> None:
+        if time.monotonic() > self.deadline:
+            self.reached = True
+            raise KeyboardInterrupt
+
+
+def _rows(splits: Splits, first: int, runs: int) -> Splits:
+    """Some rows of the splits, over and over where there are fewer, without test nodes."""
+    rows = (torch.arange(runs) + first) % splits.train.shape[0]
+    train, val = splits.train[rows], splits.val[rows]
+    return Splits(splits.name, train, val, torch.zeros_like(val))
+
+
+def _line(trial: Trial) -> str:
+    cut = ", cut short" if trial.cut_short else ""
+    runs = len(trial.accuracies)
+    return (
+        f"{trial.candidate.name}: validation {trial.score:.1f} % ({runs} runs, "
+        f"{trial.seconds:.0f} s{cut})"
+    )

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from ppro import auto
+from ppro.auto_candidates import CANDIDATES
+from ppro.config import Settings
+from ppro.data import Splits, load_graph, make_splits
+from ppro.errors import SettingsError
+from ppro.graph import Graph
+
+
+def small(homophily: float = 0.8) -> tuple[Graph, Splits]:
+    options = {"nodes": 120.0, "classes": 3.0, "features": 12.0, "homophily": homophily}
+    graph = load_graph("csbm", options=options)
+    return graph, make_splits(graph, "csbm", "random-60-20-20", 2, 0)
+
+
+@pytest.mark.parametrize("strategy", ["l2b", "l2u", "none"])
+def test_every_candidate_is_valid_and_known_by_its_name(strategy: str) -> None:
+    assert len({c.name for c in CANDIDATES}) == len(CANDIDATES)
+    for candidate in CANDIDATES:
+        assert candidate.why
+        settings = candidate.settings(strategy)
+        assert isinstance(settings, Settings)
+        assert settings.strategy == strategy
+
+
+def test_the_best_mean_of_both_rounds_wins() -> None:
+    graph, splits = small()
+    told: list[str] = []
+    choice = auto.choose(graph, splits, "l2b", budget=4.0, threads=1, tell=told.append)
+    scores = [trial.score for trial in choice.trials if len(trial.accuracies) == sum(auto.RUNS)]
+    assert len(scores) == 2
+    assert scores == sorted(scores, reverse=True)
+    assert choice.settings == choice.trials[0].candidate.settings("l2b")
+    assert len(choice.trials) == len(auto.suitable(graph, splits))
+    assert len(told) == len(choice.trials) + 2
+    assert choice.trials[0].candidate.name in choice.reason
+
+
+def test_the_budget_is_kept() -> None:
+    graph, splits = small()
+    auto.choose(graph, splits, "l2b", budget=0.2, threads=1)  # warm caches
+    start = time.monotonic()
+    auto.choose(graph, splits, "l2b", budget=2.0, threads=1)
+    assert time.monotonic() - start < 2.0 + 2.0
+    with pytest.raises(SettingsError, match="leaves no time"):
+        auto.choose(graph, splits, "l2b", budget=0)
+
+
+def test_test_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    short = tuple(replace(c, changes={**c.changes, "epochs": 5}) for c in CANDIDATES)
+    monkeypatch.setattr(auto, "CANDIDATES", short)
+    hidden = torch.where(splits.test.any(0) & ~(splits.train | splits.val).any(0), 0, graph.labels)
+    other = Graph.build("other", graph.edge_index, graph.features, hidden)
+    first, second = (auto.choose(g, splits, "none", budget=30, threads=1) for g in (graph, other))
+    assert not any(trial.cut_short for trial in (*first.trials, *second.trials))
+    assert [t.accuracies for t in first.trials] == [t.accuracies for t in second.trials]
+
+
+def test_consistency_is_for_few_labels() -> None:
+    graph, splits = small()
+    assert all("consistency" not in c.changes for c in auto.suitable(graph, splits))
+    few = torch.zeros_like(splits.train)
+    few[:, :6] = True
+    assert len(auto.suitable(graph, Splits("few", few, splits.val, splits.test))) == len(CANDIDATES)
+
+
+def test_ctrl_c_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+
+    def tell(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        auto.choose(graph, splits, "l2b", budget=5, threads=1, tell=tell)
