@@ -329,20 +329,3 @@ def test_sparse_and_dense_features_give_the_same(build: Callable[[Tensor], Tenso
     outcome = model(inputs, world.rows(ROWS), noise)
     for at, i in enumerate(ROWS[0]):
         close(outcome.embedding[0, at], reference.h[reference.step(i)][i])
-
-
-def test_hindsight_teaches_every_step_and_leaves_the_choice_alone() -> None:
-    world = World.random(4)
-    rows = world.rows([[0, 3, 5, 7]])
-    taught, papers = (
-        model64([small_settings(strategy="l2b", propagation_bias=0.0, teaching=teaching)])
-        for teaching in ("hindsight", "paper")
-    )
-    ones = torch.ones(1, dtype=torch.float64)
-    for model in (taught, papers):
-        loss = model.controller_loss(world.inputs, rows, noise_of([1], 0.3, 0), ones, 0 * ones)
-        (grad,) = torch.autograd.grad(loss.sum(), model.phi()[:1])
-        assert bool(grad.isfinite().all())
-        assert bool((grad != 0).any())
-    first, second = (m(world.inputs, rows).steps for m in (taught, papers))
-    assert torch.equal(first, second)

@@ -114,10 +114,6 @@ class Settings(BaseModel):
         default=False,
         description="the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖",
     )
-    teaching: Literal["paper", "hindsight"] = Field(
-        default="paper",
-        description="what L2B's controller learns from: Eq. 9, or every step in hindsight",
-    )
     propagation_bias: float | None = Field(
         default=None,
         description="initial bias of the propagation head; default -2 (l2b) or 4 (l2u)",

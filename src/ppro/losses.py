@@ -11,9 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-MARGIN = 0.05
-"""What a further step must gain, in the cross entropy, to be worth taking in hindsight."""
-
 
 def prediction_error(logits: Tensor, labels: Tensor) -> Tensor:
     """C_i = C(y_i, ŷ_i), the cross entropy of each node. Shapes: ``[R, m, c]``, ``[R, m]``."""
@@ -38,24 +35,6 @@ def min_max(error: Tensor, valid: Tensor) -> Tensor:
 def break_loss(error: Tensor, break_probability: Tensor, valid: Tensor) -> Tensor:
     """L_p^b (Eq. 9): the normalised error of a node against its probability to go on at l_i."""
     return node_mean((min_max(error, valid) - (1 - break_probability)).abs(), valid)
-
-
-def hindsight_loss(break_probability: Tensor, step_error: Tensor, valid: Tensor) -> Tensor:
-    """What L2B may learn instead of Eq. 9: at every step, whether going on would have paid.
-
-    Step k is one to break at when no later step has an error lower by more than MARGIN. The
-    cross entropy of the break probability against that, over steps 1 .. L-1; not the paper's.
-
-    Args:
-        break_probability: Pr(r_bi^(k) = 1). Shape ``[L, R, m]``.
-        step_error: C_i^(k), the error of h_i^(k). Shape ``[L, R, m]``.
-    """
-    if step_error.shape[0] < 2:
-        return node_mean(torch.zeros_like(step_error[0]), valid)
-    best_later = step_error[1:].flip(0).cummin(0).values.flip(0)
-    enough = (step_error[:-1] <= best_later + MARGIN).to(break_probability.dtype)
-    loss = F.binary_cross_entropy(break_probability[:-1], enough, reduction="none")
-    return node_mean(loss.mean(0), valid)
 
 
 def update_loss(

@@ -36,7 +36,6 @@ class Parts:
         step: the step l as an input of the weight controller (-nl).
         predictions: the controllers see softmax predictions instead of embeddings.
         progress: the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖.
-        hindsight: L2B learns at every step whether going on would have paid, instead of Eq. 9.
     """
 
     propagation: bool = True
@@ -45,7 +44,6 @@ class Parts:
     step: bool = True
     predictions: bool = False
     progress: bool = False
-    hindsight: bool = False
 
     @classmethod
     def of(cls, settings: Settings) -> Parts:
@@ -57,7 +55,6 @@ class Parts:
             step=settings.use_step,
             predictions=settings.controller_inputs == "predictions",
             progress=settings.use_progress,
-            hindsight=settings.teaching == "hindsight",
         )
 
 
@@ -195,10 +192,7 @@ class PProNetwork(Network):
         if self.controllers is None or not self.parts.propagation:
             return Selector(h0)
         if self.strategy == "l2b":
-            error = pass_.error if judge and self.parts.hindsight else None
-            breaks = LearnToBreak(
-                h0, pass_.break_probability, self.epsilon, judged=judge, judge=error
-            )
+            breaks = LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
             breaks.free = pass_.rows.free
             return breaks
         error = pass_.error if judge else None
@@ -207,10 +201,7 @@ class PProNetwork(Network):
         return updates
 
     def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
-        """L_p of the strategy (Eq. 9 or 10), or what stands in for Eq. 9."""
-        if isinstance(selector, LearnToBreak) and selector.trace:
-            p, step_error = (torch.stack(t) for t in zip(*selector.trace, strict=True))
-            return losses.hindsight_loss(p, step_error, pass_.rows.valid)
+        """L_p of the strategy (Eq. 9 or 10)."""
         if isinstance(selector, LearnToBreak):
             p = pass_.break_probability(selector.h_tilde, selector.evidence, None)
             return losses.break_loss(error, p, pass_.rows.valid)

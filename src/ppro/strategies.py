@@ -73,33 +73,23 @@ class LearnToBreak(Selector):
 
     Args:
         judged: whether the evidence at the step of each row will be asked for.
-        judge: the errors C of embeddings; given where the controllers learn from every step.
     """
 
     def __init__(
-        self,
-        h0: Tensor,
-        probability: Probability,
-        epsilon: Tensor,
-        *,
-        judged: bool = True,
-        judge: Callable[[Tensor], Tensor] | None = None,
+        self, h0: Tensor, probability: Probability, epsilon: Tensor, *, judged: bool = True
     ) -> None:
         super().__init__(h0)
         self.probability = probability
         self.epsilon = epsilon
-        self.judged, self.judge = judged, judge
-        self.trace: list[tuple[Tensor, Tensor]] = []
+        self.judged = judged
         self.evidence = torch.zeros(())
         self.open = torch.ones_like(self.steps, dtype=torch.bool)
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Break the rows whose probability exceeds ε at step k."""
-        with torch.set_grad_enabled(self.judge is not None):
-            p = self._probability(h, evidence)
-        if self.judge is not None:
-            self.trace.append((p, self.judge(h)))
-        wants = self._with_the_rest(p.detach() > self.epsilon, False)
+        with torch.no_grad():
+            wants = self._probability(h, evidence) > self.epsilon
+        wants = self._with_the_rest(wants, False)
         chosen = self.open if last else self.open & wants
         self._take(chosen, k, h)
         if self.judged:
@@ -109,9 +99,7 @@ class LearnToBreak(Selector):
 
     def settled(self) -> bool:
         """Whether every row has stopped; on a GPU asking would stall it, so there it never says."""
-        if self.judge is not None or self.open.is_cuda:
-            return False
-        return not bool(self.open.any())
+        return not self.open.is_cuda and not bool(self.open.any())
 
 
 class LearnToUpdate(Selector):
