@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppro.baselines import BASELINES
 from ppro.config import nearest
 from ppro.data import dataset_info
 from ppro.errors import SettingsError
-from ppro.experiments.ppro_spaces import ppro_space
+from ppro.experiments.ppro_spaces import ppro_space, with_consistency
 from ppro.space import Kind, Space
 
 HOMOPHILOUS = frozenset({"cora", "citeseer", "pubmed", "digits"})
@@ -31,19 +31,28 @@ class Method:
         title: what a table calls it.
         settings: what makes it this method, whatever the search chooses.
         note: what a reader of its numbers must know.
+        consistent: whether forwards under dropout must agree on all nodes besides.
     """
 
     name: str
     title: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    consistent: bool = False
 
     def space(self, kind: Kind) -> Space:
         """What its search draws from."""
         model = self.settings["model"]
-        if model != "ppro":
-            return BASELINES[model].spaces[kind]
-        return ppro_space(self.settings["backbone"], self.settings["strategy"], kind)
+        if model == "ppro":
+            own = ppro_space(self.settings["backbone"], self.settings["strategy"], kind)
+        else:
+            own = BASELINES[model].spaces[kind]
+        return with_consistency(own) if self.consistent else own
+
+    def made_consistent(self) -> Method:
+        """The same method with the option, under a name of its own."""
+        title = f"{self.title}, consistency"
+        return replace(self, name=f"{self.name}+c", title=title, consistent=True)
 
 
 TITLES = {
@@ -92,7 +101,14 @@ def _ppro() -> list[Method]:
     return methods
 
 
-METHODS: dict[str, Method] = {method.name: method for method in (*_rivals(), *_ppro())}
+_AS_PUBLISHED = {method.name: method for method in (*_rivals(), *_ppro())}
+CONSISTENT = ("mlp", "gcn", "appnp", "gcnii", "gprgnn", "appnp-none", "l2b", "l2u")
+"""Those that are measured with consistency too."""
+
+METHODS: dict[str, Method] = {
+    **_AS_PUBLISHED,
+    **{f"{name}+c": _AS_PUBLISHED[name].made_consistent() for name in CONSISTENT},
+}
 
 
 def find_method(name: str) -> Method:

@@ -95,3 +95,16 @@ def _shapes(backbone: str, strategy: str, kind: Kind) -> tuple[Mapping[str, Any]
         return _ALONE if strategy == "none" else _PPRO
     shapes = _OTHERS[backbone]
     return shapes if kind == "homophilous" else tuple({**s, **_RAW} for s in shapes)
+
+
+_CONSISTENCY: Values = {
+    "consistency": (1.0, 0.3, 0.1),
+    "consistency_temperature": (0.5, 0.3),
+    "node_dropout": (0.5,),
+    "dropout": (0.2, 0.5, 0.8),
+}
+
+
+def with_consistency(space: Space) -> Space:
+    """A space of a method, with the choices of consistency besides; it drops whole nodes."""
+    return Space(space.shapes, {**space.values, **_CONSISTENCY})

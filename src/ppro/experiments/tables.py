@@ -12,7 +12,7 @@ from typing import Any
 from ppro.data import dataset_info
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.experiments.cells import Cell
-from ppro.experiments.methods import METHODS
+from ppro.experiments.methods import CONSISTENT, METHODS
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,20 @@ def l2p() -> Table:
     return Table("l2p", "Table 5: L2P", [panel])
 
 
+def beyond() -> Table:
+    """Not in the paper: every method with consistency on all nodes, beside itself without."""
+    columns = _columns(["cora", "citeseer", "pubmed"])
+    rows = [name for method in CONSISTENT for name in (method, f"{method}+c")]
+    pairs = [("l2b+c", "appnp-none+c"), ("l2u+c", "appnp-none+c"), ("l2b+c", "l2b")]
+    panel = Panel("public split", columns, rows, {}, pairs=pairs)
+    return Table("beyond", "Beyond the paper: consistency between dropout forwards", [panel])
+
+
 TABLES = {
     "homophilous": homophilous,
     "heterophilous": heterophilous,
     "backbones": backbones,
     "depth": depth,
     "l2p": l2p,
+    "beyond": beyond,
 }
