@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install train test format clean
+.PHONY: install train test coverage mutation docs format clean
 
 install: $(VENV)/.installed
 
@@ -25,9 +25,24 @@ test: install
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
 
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Which lines and branches the tests reach; fails below the limits in tools/coverage_limits.py.
+coverage: install
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term-missing:skip-covered --cov-report=json:build/coverage.json
+	$(BIN)/python tools/coverage_limits.py build/coverage.json
+
+# Whether tests notice when losses, controllers and splits are changed; a few minutes.
+mutation: install
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mutation]' -c constraints.txt
+	rm -rf mutants
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/mutmut run --max-children 2
+	$(BIN)/mutmut results --all true | $(BIN)/python tools/mutation.py results/mutation.json
+
 format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis

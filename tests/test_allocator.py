@@ -36,6 +36,28 @@ def test_an_epoch_uses_memory_again_instead_of_fresh_pages() -> None:
     assert faults("keep") < faults("plain") / 4
 
 
+RESIDENT = """
+import sys, torch
+from ppro.allocator import keep_freed_memory, return_freed_memory
+keep_freed_memory()
+if sys.argv[1] == "return":
+    assert return_freed_memory()
+held = [torch.ones(2**24) for _ in range(6)]
+del held[::2]
+print(next(int(line.split()[1]) for line in open("/proc/self/status") if "VmRSS" in line))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the GNU C library is on Linux")
+def test_matrices_go_back_to_the_system_on_a_large_graph() -> None:
+    kept, returned = (
+        int(subprocess.check_output([sys.executable, "-c", RESIDENT, mode], text=True))
+        for mode in ("keep", "return")
+    )
+    assert kept - returned > 2 * 2**16
+
+
 def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "win32")
     assert not allocator.keep_freed_memory()
+    assert not allocator.return_freed_memory()

@@ -45,6 +45,7 @@ def test_probability_is_a_two_layer_network(with_best: bool, with_z: bool) -> No
     c = controllers()
     shared = c.shared(h0, z if with_z else None)
     found = c.probability(shared, h, aggregate, best if with_best else None)
+    assert found.shape == (RUNS, NODES)
     for r in range(RUNS):
         for i in range(NODES):
             terms = [(h0[r, i], c.initial), (h[r, i], c.current), (aggregate[r, i], c.aggregate)]
@@ -59,6 +60,7 @@ def test_weight_is_equation_11(weight_form: WeightForm, with_step: bool) -> None
     c = controllers(weight_form)
     depth = tensor64(RUNS, NODES, seed=20).sigmoid()
     found = c.weight(c.shared(h0, z), best, depth if with_step else None)
+    assert found.shape == (RUNS, NODES)
     for r in range(RUNS):
         for i in range(NODES):
             terms = [(z[r, i], c.priority), (h0[r, i], c.initial), (best[r, i], c.current)]
@@ -85,3 +87,40 @@ def test_the_propagation_bias_decides_where_nodes_start() -> None:
     p = c.probability(c.shared(h0, z), h, aggregate)
     assert float(p[0].max()) < 1e-6
     assert float(p[1].min()) > 1 - 1e-6
+
+
+def test_the_step_and_the_change_are_two_more_inputs_where_they_are_wanted() -> None:
+    plain, seeing = (
+        controllers(),
+        Controllers(generators([0, 1]), WIDTH, UNITS, [0.5, -1.0], "softplus", progress=True)
+        .double()
+        .requires_grad_(False),
+    )
+    progress = tensor64(RUNS, NODES, 2, seed=30)
+    shared = plain.shared(h0, z)
+    without = plain.probability(shared, h, aggregate)
+    assert torch.equal(plain.probability(shared, h, aggregate, progress=progress), without)
+    seeing.load_state_dict({**plain.state_dict(), "progress": tensor64(RUNS, 2, UNITS, seed=31)})
+    assert torch.equal(seeing.probability(shared, h, aggregate), without)
+    assert seeing.progress is not None
+    found = seeing.probability(shared, h, aggregate, progress=progress)
+    # As if the inputs had come in through the shared part.
+    moved = shared + progress @ seeing.progress
+    torch.testing.assert_close(found, plain.probability(moved, h, aggregate))
+    assert not torch.allclose(found, without)
+
+
+def test_initial_weights_fill_the_range_that_the_number_of_inputs_gives() -> None:
+    units = 900
+    c = Controllers(generators([0]), WIDTH, units, [0.0], "softplus", progress=True)
+    # Four embeddings, three measures and the step.
+    first, head = 1 / math.sqrt(4 * WIDTH + 3 + 1), 1 / math.sqrt(units)
+    bounds = {
+        **dict.fromkeys(("priority", "initial", "current", "aggregate", "best", "step"), first),
+        **dict.fromkeys(("propagation_head", "weight_head"), head),
+        **{"bias": first, "progress": 1.0},
+    }
+    for name, bound in bounds.items():
+        largest = float(c.get_parameter(name).detach().abs().max())
+        assert 0.98 * bound < largest <= bound, name
+    assert float(c.weight_bias.detach().abs().max()) == 0

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
+from ppro.errors import SettingsError
 from ppro.fitting import Fit, accuracy, fit
 from ppro.graph import Graph
 from ppro.stopping import METRICS
@@ -47,6 +48,14 @@ def states(result: Fit) -> dict[str, Tensor]:
 
 def metric(result: Fit, name: str) -> Tensor:
     return result.history.metrics[:, METRICS.index(name)]
+
+
+def test_a_split_of_another_number_of_runs_is_refused(graph: Graph) -> None:
+    for runs, given in ((1, 2), (3, 2), (2, 0)):
+        with pytest.raises(
+            SettingsError, match=rf"is of {runs} runs, .* settings of {given}; give"
+        ):
+            fit(graph, splits_of(graph, runs), [settings_of()] * given)
 
 
 def assert_identical(a: Fit, b: Fit) -> None:

@@ -125,3 +125,25 @@ def test_min_max_lies_in_0_1_and_ignores_scale_and_shift(
     if float(c.max() - c.min()) > 1e-3:
         scaled = losses.min_max(c * factor + shift, ones)
         torch.testing.assert_close(found, scaled, atol=1e-8, rtol=1e-8)
+
+
+def test_small_differences_are_normalised_too() -> None:
+    c = torch.tensor([[0.2, 0.3, 0.6]], dtype=torch.float64)
+    close(losses.min_max(c, torch.ones_like(c))[0], [0.0, 0.25, 1.0])
+
+
+def test_padding_normalises_to_zero() -> None:
+    found = losses.min_max(error, valid)
+    assert bool((found[valid == 0] == 0).all())
+    assert float(found[0].max()) == 1
+
+
+def test_several_forwards_at_once_have_the_losses_of_each() -> None:
+    errors, weights = (torch.stack([t, t.square()]) for t in (error, weight))
+    found = losses.weighted_loss(errors, weights, lambda1, valid)
+    assert found.shape == (2, RUNS)
+    for part, one in enumerate(found):
+        expected = losses.weighted_loss(errors[part], weights[part], lambda1, valid)
+        torch.testing.assert_close(one, expected)
+    by_forward = losses.min_max(errors, valid.expand_as(errors))
+    torch.testing.assert_close(by_forward[1], losses.min_max(errors[1], valid))

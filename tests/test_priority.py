@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ppro import priority
 from ppro.priority import (
     degree_centrality,
     eigenvector_centrality,
@@ -126,3 +127,15 @@ def test_standardised_has_mean_0_variance_1_and_ignores_scale(
 def test_a_constant_measure_becomes_zero(dtype: torch.dtype) -> None:
     constant = torch.full((1000,), 1 / 3, dtype=dtype)
     assert bool((standardised(constant) == 0).all())
+
+
+def test_heterophily_degree_of_many_nodes_is_taken_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    h0, aggregate = tensor64(2, 30, 4), tensor64(2, 30, 4, seed=1)
+    expected = heterophily_degree(h0, aggregate)
+    monkeypatch.setattr(priority, "MANY_NODES", 1)
+    monkeypatch.setattr(priority, "BLOCK_ROWS", 7)
+    assert torch.equal(heterophily_degree(h0, aggregate), expected)
+    learnt = heterophily_degree(h0.requires_grad_(), aggregate)
+    assert learnt.requires_grad

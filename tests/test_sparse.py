@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from ppro import sparse
 from ppro.sparse import compact, csr, multiply, row_indices, transpose, with_values
 from tests.support import tensor64
 
@@ -106,3 +107,19 @@ def test_csr_compact_and_row_indices_hold_the_same_matrix() -> None:
     assert small.col_indices().dtype == torch.int32
     assert torch.equal(small.to_dense(), matrix.to_dense())
     assert torch.equal(row_indices(matrix), rows)
+
+
+@settings(deadline=None, max_examples=40)
+@given(sizes, seeds, st.sampled_from([1, 3, 17]), st.integers(1, 9), st.sampled_from([None, 0.3]))
+def test_a_huge_product_in_blocks_of_rows_is_the_same(
+    rows: int, seed: int, width: int, block: int, share: float | None
+) -> None:
+    matrix = compact(random_csr(rows, rows, seed)).to(torch.float32)
+    h, other = (tensor64(2, rows, width, seed=s).float() for s in (seed + 1, seed + 2))
+    mixed = {} if share is None else {"alpha": 1 - share, "other": other, "beta": share}
+    expected = multiply(matrix, h, **mixed)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse, "LARGE", 1)
+        patch.setattr(sparse, "HUGE", 1)
+        patch.setattr(sparse, "BLOCK_ROWS", block)
+        torch.testing.assert_close(multiply(matrix, h, **mixed), expected)  # type: ignore[arg-type]

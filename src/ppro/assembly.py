@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
+from ppro.allocator import return_freed_memory
 from ppro.backbones import Backbone
 from ppro.baselines import BASELINES
 from ppro.config import Settings
+from ppro.controller_blocks import BlockedControllers
 from ppro.errors import SettingsError
 from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
+from ppro.large_inputs import large_inputs
 from ppro.layers import generators
+from ppro.memory import check_fits
 from ppro.model import PProNetwork
 from ppro.network import Inputs, Network, Rows
+
+logger = logging.getLogger(__name__)
 
 OwnBackbone = type[Backbone] | nn.Module | Sequence[nn.Module]
 """A class of backbones, a BasicGNN of PyTorch Geometric, or a list of its convolutions."""
@@ -25,9 +33,26 @@ def network_class(settings: Settings) -> type[Network]:
     return PProNetwork if settings.model == "ppro" else BASELINES[settings.model]
 
 
-def prepare_inputs(graph: Graph, settings: Settings, device: torch.device) -> Inputs:
-    """The graph as the network of these settings wants it."""
-    return network_class(settings).prepare(graph, settings, device)
+def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs: int = 1) -> Inputs:
+    """The graph as the network of these settings wants it.
+
+    Args:
+        runs: how many will be trained together; decides what a large graph needs.
+
+    Raises:
+        SettingsError: a large graph does not fit the machine.
+    """
+    made = network_class(settings)
+    # A network that prepares a graph in a way of its own needs the pair list.
+    usual = getattr(made.prepare, "__func__", None) is getattr(Network.prepare, "__func__", made)
+    if not (isinstance(graph, LargeGraph) and usual):
+        return made.prepare(graph, settings, device)
+    if device.type == "cpu":
+        needed = check_fits(graph, settings, runs)
+        # The one line of a library that a user should see unasked: hours may depend on it.
+        logger.warning("%s: training needs %s of memory", graph.name, needed)
+        return_freed_memory()
+    return large_inputs(graph, settings, device)
 
 
 def build_backbone(
@@ -69,12 +94,19 @@ def build_model(
     check_same_program(settings)
     rngs = generators([s.seed for s in settings])
     if backbone is None:
-        made = network_class(settings[0])
-        return made.from_settings(rngs, num_features, num_classes, settings).to(device)
+        made = network_class(settings[0]).from_settings(rngs, num_features, num_classes, settings)
+        return _for_any_size(made).to(device)
     if settings[0].model != "ppro":
         raise SettingsError(f"model {settings[0].model} has no backbone; leave one of them out")
     own = build_backbone(rngs, num_features, num_classes, settings[0], backbone)
-    return PProNetwork.around(own, rngs, num_classes, settings).to(device)
+    return _for_any_size(PProNetwork.around(own, rngs, num_classes, settings)).to(device)
+
+
+def _for_any_size(model: Network) -> Network:
+    """The model with controllers that take many rows in blocks."""
+    if isinstance(model, PProNetwork) and model.controllers is not None:
+        model.controllers = BlockedControllers.of(model.controllers)
+    return model
 
 
 def check_same_program(settings: Sequence[Settings]) -> None:

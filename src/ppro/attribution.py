@@ -5,6 +5,7 @@ To first order, the gradient of an answer times one of its inputs is what that i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
@@ -42,12 +43,18 @@ def weight_drivers(
 class _Differentiable:
     """Dense rows of X in the place of :class:`Features`, with a gradient in X instead of W."""
 
+    nodes: Tensor | None = None
+
     def __init__(self, x: Tensor) -> None:
         self.dense, self.shape = x, tuple(x.shape)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """X W."""
         return torch.matmul(self.dense, weight)
+
+    def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
+        """All rows at once."""
+        return layers(cast(Features, self))
 
 
 def sees_own_features_only(backbone: Backbone) -> bool:

@@ -94,7 +94,7 @@ def choose(
     again = clock.round([t.candidate for t in better], 1, left, tell)
     ranked = sorted((_joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
     others = [t for t in sorted(trials, key=_rank) if t not in better]
-    settings = ranked[0].candidate.settings(strategy)
+    settings = clock.settings(ranked[0].candidate)
     return Choice(settings, (*ranked, *others), time.monotonic() - start)
 
 
@@ -102,6 +102,12 @@ def suitable(graph: Graph, splits: Splits) -> list[Candidate]:
     """The candidates that can make sense on a graph."""
     share = float(splits.train[0].float().mean())
     return [c for c in CANDIDATES if "consistency" not in c.changes or share < FEW_LABELS]
+
+
+def has_negative(features: Tensor) -> bool:
+    """Whether some feature is below zero: such are no counts."""
+    values = features.values() if features.layout == torch.sparse_csr else features
+    return bool((values < 0).any())
 
 
 def _rank(trial: Trial) -> float:
@@ -127,6 +133,13 @@ class _Clock:
     device: torch.device | None
     threads: int | None
 
+    def settings(self, candidate: Candidate) -> Settings:
+        """Those of a candidate; features with negative values are never made to sum to one."""
+        settings = candidate.settings(self.strategy)
+        if settings.feature_norm == "none" or not has_negative(self.graph.features):
+            return settings
+        return settings.replace(feature_norm="none")
+
     def round(
         self,
         candidates: Sequence[Candidate],
@@ -145,7 +158,7 @@ class _Clock:
     def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
         start, runs = time.monotonic(), RUNS[number]
         begin = FIRST_SEED + sum(RUNS[:number])
-        settings = [candidate.settings(self.strategy).replace(seed=begin + r) for r in range(runs)]
+        settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
         stop = _Stop(start + seconds)
         result = fit(
             self.graph,

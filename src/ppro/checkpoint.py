@@ -106,7 +106,7 @@ class Checkpoint:
             for file in (*stale, *folder.glob(".ppro-*")):
                 file.unlink()
         except OSError as error:
-            raise _unusable(folder, error) from None
+            raise unusable(folder, error) from None
         self.parts, self.cores = parts, cores
 
     def keeper(self, part: int) -> Keeper:
@@ -166,7 +166,7 @@ class Keeper:
         try:
             write_durably(self.path, save(tensors, metadata=self.header))
         except OSError as error:
-            raise _unusable(self.path.parent, error) from None
+            raise unusable(self.path.parent, error) from None
         self._last = time.monotonic()
 
 
@@ -198,7 +198,13 @@ def _opened(path: Path) -> Any:
         raise RunError(f"{path}: cannot be read ({error}); begin without resuming") from None
 
 
-def _unusable(folder: Path, error: OSError) -> RunError:
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a folder holds a checkpoint."""
+    return (folder / _PART.format(0)).exists()
+
+
+def unusable(folder: Path, error: OSError) -> RunError:
+    """The error to raise when a folder cannot take a checkpoint."""
     reason = error.strerror or str(error)
     return RunError(
         f"{folder}: no checkpoint can be written there ({reason}); make room or name another folder"

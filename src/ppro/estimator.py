@@ -3,53 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ppro.assembly import OwnBackbone, prepare_inputs
 from ppro.checkpoint import Checkpointing
-from ppro.class_weights import ClassWeight
-from ppro.config import Settings, parse_settings
 from ppro.convert import MASKS, as_mask, labels_of, masks_of, take
 from ppro.data.splits import Splits
+from ppro.device import find_device
 from ppro.errors import DataError, SettingsError
-from ppro.fitting import Fit, fit, outcome_of_all
+from ppro.estimator_parameters import SETTINGS, EstimatorParameters
+from ppro.fitting import Fit, fit
 from ppro.graph import Graph
 from ppro.holdout import Given, complete_masks
 from ppro.labels import known_labels
 from ppro.network import Network
+from ppro.node_description import NodeDescription, describe_graph
 from ppro.stopping import METRICS
-from ppro.threads import use_threads, worth_cores
 
-SETTINGS = (
-    *("strategy", "max_steps", "epsilon", "hidden", "dropout", "feature_norm"),
-    *("lr", "weight_decay", "epochs", "patience"),
-)
-"""The parameters of the estimator that are settings of the same name."""
+__all__ = ["SETTINGS", "NodeDescription", "PPro", "PProClassifier", "find_device"]
 
 
-@dataclass(frozen=True, eq=False)
-class NodeDescription:
-    """What a fitted estimator says of every node of a graph.
-
-    Shapes: probabilities ``[n, c]``, steps and priorities ``[n]``, embedding ``[n, d]``.
-    """
-
-    probabilities: NDArray[np.float32]
-    steps: NDArray[np.int64]
-    priorities: NDArray[np.float32]
-    embedding: NDArray[np.float32]
-
-
-class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc]
     """Node classification with a step and a priority for every node; ``ppro.PPro`` for short.
 
     Wherever a graph is asked for, it may be a :class:`ppro.Graph`, a ``Data`` of PyTorch
@@ -92,47 +71,6 @@ class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         interrupted_: whether Ctrl-C ended the training early.
         n_features_in_: number of features.
     """
-
-    def __init__(  # noqa: PLR0913 - one argument per parameter, as scikit-learn wants it
-        self,
-        backbone: str | OwnBackbone | None = None,
-        *,
-        strategy: str | None = None,
-        max_steps: int | None = None,
-        epsilon: float | None = None,
-        hidden: int | None = None,
-        dropout: float | None = None,
-        feature_norm: str | None = None,
-        lr: float | None = None,
-        weight_decay: float | None = None,
-        epochs: int | None = None,
-        patience: int | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        validation_share: float = 0.2,
-        n_runs: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str | torch.device = "auto",
-        threads: int | None = None,
-        settings: Mapping[str, Any] | Settings | None = None,
-    ) -> None:
-        self.backbone = backbone
-        self.strategy = strategy
-        self.max_steps = max_steps
-        self.epsilon = epsilon
-        self.hidden = hidden
-        self.dropout = dropout
-        self.feature_norm = feature_norm
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.patience = patience
-        self.class_weight = class_weight
-        self.validation_share = validation_share
-        self.n_runs = n_runs
-        self.random_state = random_state
-        self.device = device
-        self.threads = threads
-        self.settings = settings
 
     def fit(
         self,
@@ -232,18 +170,7 @@ class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{ours.name}: {ours.num_features} features, but the model was trained on "
                 f"{self.n_features_in_}; give the same ones in the same order"
             )
-        runs, run = len(self.settings_), self.best_run_
-        # As in training: another number of threads may add in another order.
-        use_threads(self.threads or worth_cores(ours, self.settings_[0], runs))
-        device = next(self.model_.parameters()).device
-        inputs = prepare_inputs(ours, self.settings_[0], device)
-        outcome = outcome_of_all(self.model_, inputs, ours, runs)
-        return NodeDescription(
-            outcome.logits.softmax(-1)[run].cpu().numpy(),
-            outcome.steps[run].cpu().numpy(),
-            outcome.weights[run].cpu().numpy(),
-            outcome.embedding[run].cpu().numpy(),
-        )
+        return describe_graph(self.model_, ours, self.settings_, self.best_run_, self.threads)
 
     def save(self, folder: Path | str) -> None:
         """Write the fitted estimator to a new folder; :func:`ppro.load` reads it.
@@ -254,24 +181,6 @@ class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from ppro.saving import save
 
         save(self, Path(folder))
-
-    def _settings(self) -> list[Settings]:
-        """The settings of every run."""
-        given = {key: value for key in SETTINGS if (value := getattr(self, key)) is not None}
-        if isinstance(self.backbone, str):
-            given["backbone"] = self.backbone
-        if self.random_state is not None:
-            given["seed"] = _seed(self.random_state)
-        if isinstance(self.settings, Settings):
-            first = self.settings.replace(**given)
-        else:
-            first = parse_settings({**(self.settings or {}), **given}, "settings")
-        if not isinstance(self.n_runs, int | np.integer) or self.n_runs < 1:
-            raise SettingsError(f"n_runs {self.n_runs}: give a whole number from 1")
-        return [first.replace(seed=first.seed + run) for run in range(self.n_runs)]
-
-    def _own_backbone(self) -> OwnBackbone | None:
-        return None if isinstance(self.backbone, str) else self.backbone
 
     def _splits(
         self, graph: Graph, brought: Mapping[str, Any], own: Mapping[str, Any], seed: int
@@ -287,17 +196,6 @@ class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = Given(*(masks[key] for key in MASKS))
         share = float(self.validation_share)
         return complete_masks(graph.labels, given, runs=self.n_runs, seed=seed, share=share)
-
-    def _class_weight(self, classes: NDArray[Any]) -> ClassWeight | None:
-        if self.class_weight is None or self.class_weight == "balanced":
-            return self.class_weight  # type: ignore[return-value]
-        if not isinstance(self.class_weight, Mapping):
-            raise SettingsError(f"class_weight {self.class_weight!r}: use 'balanced' or a dict")
-        unknown = [key for key in self.class_weight if key not in classes.tolist()]
-        if unknown:
-            known = ", ".join(map(str, classes))
-            raise SettingsError(f"class_weight: no class {unknown[0]!r}; the classes are {known}")
-        return [float(self.class_weight.get(value, 1.0)) for value in classes.tolist()]
 
     def _keep(self, result: Fit) -> None:
         self.model_: Network = result.model
@@ -323,22 +221,3 @@ class PProClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 PPro = PProClassifier
 """The same class under a shorter name."""
-
-
-def _seed(state: int | np.random.RandomState) -> int:
-    if isinstance(state, int | np.integer):
-        return int(state)
-    return int(check_random_state(state).randint(2**31 - 1))
-
-
-def find_device(wanted: str | torch.device) -> torch.device:
-    """The device of a name; auto is a GPU where there is one."""
-    if wanted == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(wanted)
-    except RuntimeError:
-        raise SettingsError(f"device {wanted!r}: unknown; use auto, cpu, cuda or cuda:N") from None
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise SettingsError(f"device {wanted}: this machine has no such one; use cpu")
-    return device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -33,7 +34,12 @@ class Features:
 
     Args:
         matrix: X, dense or sparse CSR. Shape ``[n, f]``.
+
+    Attributes:
+        nodes: the nodes of the rows where they are a block of all rows, else None. ``[1, b]``.
     """
+
+    nodes: Tensor | None = None
 
     def __init__(self, matrix: Tensor) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
@@ -47,6 +53,15 @@ class Features:
     def dense(self) -> Tensor:
         """X as a dense matrix, for layers that take no other. Shape ``[n, f]``."""
         return self.forward.matrix.to_dense()
+
+    def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
+        """Layers that work on each row by itself, one after the other where on disk.
+
+        Args:
+            layers: from features to ``[R, rows, d]``; called again in the backward pass.
+            parameters: the weights of the layers.
+        """
+        return layers(self)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W.

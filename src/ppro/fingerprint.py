@@ -13,6 +13,7 @@ from ppro.assembly import OwnBackbone
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
 
 Fingerprint = dict[str, str]
 """One text for each part of a training, by the name that a message calls it."""
@@ -55,7 +56,11 @@ def _described(backbone: OwnBackbone) -> str:
 
 
 def _tensors(graph: Graph) -> Iterable[Tensor]:
-    yield graph.edge_index
+    if isinstance(graph, LargeGraph):
+        yield graph.starts
+        yield graph.columns
+    else:
+        yield graph.edge_index
     yield graph.labels
     if graph.edge_weight is not None:
         yield graph.edge_weight

@@ -24,6 +24,7 @@ from ppro.checkpoint import Checkpoint, Checkpointing, Keeper
 from ppro.class_weights import ClassWeight, class_weights, weighted
 from ppro.config import Settings
 from ppro.data.splits import Splits
+from ppro.errors import SettingsError
 from ppro.fingerprint import fingerprint
 from ppro.graph import Graph
 from ppro.network import Inputs, Network, Outcome
@@ -109,7 +110,11 @@ def fit(
         checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
         resume: go on from the checkpoint, with as many threads as it was begun with; where there
             is none, begin. On a CPU the result is that of a training never interrupted.
+
+    Raises:
+        SettingsError: the settings are none, disagree, or are not as many as the runs of the split.
     """
+    _check_count(splits, settings)
     settings = settings_for(backbone, settings)
     device = device or torch.device("cpu")
     if device.type == "cpu":
@@ -122,7 +127,7 @@ def fit(
         threads = saved.threads(threads)
     cores = threads or worth_cores(graph, settings[0], len(settings))
     use_threads(cores)
-    inputs = prepare_inputs(graph, settings[0], device)
+    inputs = prepare_inputs(graph, settings[0], device, len(settings))
     start = time.perf_counter()
     task = _Task(graph, inputs, splits, settings, backbone, weights)
     model, history = _train(task, cores, on_epoch, saved)
@@ -138,6 +143,14 @@ def fit(
         seconds,
         cores,
     )
+
+
+def _check_count(splits: Splits, settings: Sequence[Settings]) -> None:
+    if splits.runs != len(settings):
+        raise SettingsError(
+            f"split {splits.name} is of {splits.runs} runs, but there are settings of "
+            f"{len(settings)}; give each run its settings"
+        )
 
 
 @dataclass(frozen=True, eq=False)

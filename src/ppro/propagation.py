@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ppro.noise import Noise, element_ids
-from ppro.sparse import compact, csr, multiply, row_indices, transpose
+from ppro.rows import looped, normalised_values
+from ppro.sparse import compact, csr, from_rows, multiply, row_indices, transpose, with_values
 
 Normalisation = Literal["symmetric", "row"]
 
@@ -72,6 +73,34 @@ class Adjacency:
         if normalisation == "symmetric":
             return cls(matrix, matrix)
         return cls(matrix, transpose(matrix)[0])
+
+    @classmethod
+    def from_rows(
+        cls,
+        starts: Tensor,
+        columns: Tensor,
+        *,
+        normalisation: Normalisation = "symmetric",
+        self_loops: bool = True,
+    ) -> Adjacency:
+        """The same as :meth:`build` for unweighted edges by rows, without longer temporaries.
+
+        Args:
+            starts: where the neighbours of each node begin. Shape ``[n + 1]``.
+            columns: neighbours, both directions, sorted in each row. Shape ``[E]``, int32.
+        """
+        if self_loops:
+            starts, columns = looped(starts, columns)
+        degree = starts.diff().to(torch.float64)
+        scale = torch.where(degree > 0, degree, 1.0).pow(
+            -0.5 if normalisation == "symmetric" else -1.0
+        )
+        if normalisation == "symmetric":
+            matrix = from_rows(starts, columns, normalised_values(starts, columns, scale, scale))
+            return cls(matrix, matrix)
+        matrix = from_rows(starts, columns, normalised_values(starts, columns, scale, None))
+        # The pattern is symmetric, so the transpose differs in its values alone.
+        return cls(matrix, with_values(matrix, normalised_values(starts, columns, None, scale)))
 
     @property
     def symmetric(self) -> bool:

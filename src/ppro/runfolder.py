@@ -15,6 +15,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +84,21 @@ def check_writable(out: Path) -> None:
 
 def is_taken(out: Path) -> bool:
     """Whether something stands where a run folder is to be; an empty folder does not count."""
-    return os.path.lexists(out) and (not out.is_dir() or any(out.iterdir()))
+    if not out.is_dir():
+        return os.path.lexists(out)
+    # The checkpoint of the very run may lie inside.
+    return any(not file.name.startswith(HIDDEN) for file in out.iterdir())
 
 
 def free_name(parent: Path, stem: str) -> Path:
     """The first of stem, stem-2, stem-3 … that is free in a folder."""
-    candidate, number = parent / stem, 1
-    while os.path.lexists(candidate):
-        number += 1
-        candidate = parent / f"{stem}-{number}"
-    return candidate
+    return next(path for path in numbered(parent / stem) if not os.path.lexists(path))
+
+
+def numbered(path: Path) -> Iterator[Path]:
+    """The path itself, then with -2, -3 … behind its name, without end."""
+    yield path
+    yield from (path.with_name(f"{path.name}-{number}") for number in count(2))
 
 
 @contextmanager
@@ -105,7 +111,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     out = out.absolute()
     exists = out.is_dir()
     home = out if exists else out.parent
-    made = _make_folders(home)
+    made = make_folders(home)
     staging = Path(tempfile.mkdtemp(dir=home, prefix=HIDDEN))
     try:
         yield staging
@@ -117,7 +123,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
             os.replace(staging, out)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
-        _remove_empty(made)
+        remove_empty(made)
         raise
     shutil.rmtree(staging, ignore_errors=True)
 
@@ -126,7 +132,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary file that becomes ``path`` when the block ends well, and vanishes when not."""
     path = path.absolute()
-    made = _make_folders(path.parent)
+    made = make_folders(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=HIDDEN)
     os.close(handle)
     try:
@@ -135,18 +141,19 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
-        _remove_empty(made)
+        remove_empty(made)
         raise
 
 
-def _make_folders(folder: Path) -> list[Path]:
+def make_folders(folder: Path) -> list[Path]:
     """Make a folder and what is missing above it; returns those made, the deepest first."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     return missing
 
 
-def _remove_empty(folders: Sequence[Path]) -> None:
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders that :func:`make_folders` made, as far as they are empty."""
     with suppress(OSError):
         for folder in folders:
             folder.rmdir()

@@ -23,8 +23,9 @@ from ppro import __version__
 from ppro.assembly import OwnBackbone, build_model
 from ppro.config import Settings, explain
 from ppro.data.splits import Splits
+from ppro.device import find_device
 from ppro.errors import RunError
-from ppro.estimator import PProClassifier, find_device
+from ppro.estimator import PProClassifier
 from ppro.run_estimator import from_run
 from ppro.runfolder import dump_json, is_taken, read_weights, whole_folder, write_weights
 

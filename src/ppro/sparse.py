@@ -14,10 +14,14 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from ppro.blocks import each_block, row_blocks
+
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
 WIDE, LARGE = 16, 250_000
 """Columns, or elements of a run's embeddings, from which embedding_bag is the faster CPU kernel."""
+HUGE, BLOCK_ROWS = 4_000_000, 16_384
+"""Elements of a run's result from which it is made in blocks of rows, and rows in a block."""
 
 
 def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
@@ -29,6 +33,13 @@ def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -
 
 def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
     return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)
+
+
+def from_rows(starts: Tensor, columns: Tensor, values: Tensor) -> Tensor:
+    """A square CSR tensor from where its rows begin, with 32-bit indices where they suffice."""
+    nodes = starts.shape[0] - 1
+    index = torch.int32 if max(values.shape[0], nodes) < 2**31 else torch.int64
+    return _csr(starts.to(index), columns.to(index), values, (nodes, nodes))
 
 
 def compact(matrix: Tensor) -> Tensor:
@@ -107,9 +118,30 @@ def _suits_bags(h: Tensor) -> bool:
 def _bagged(
     left: Tensor, h: Tensor, alpha: float, other: Tensor | None, beta: float, out: Tensor
 ) -> None:
-    """Rows of the product as weighted bags of rows of h: PyTorch's best CPU kernel for it."""
+    """Rows of the product as weighted bags of rows of h: PyTorch's best CPU kernel for it.
+
+    A huge result is made in blocks of rows, one for each thread at a time: no second matrix of
+    its size is needed, and threads do not wait for the one with the longest rows.
+    """
     starts, columns, values = left.crow_indices(), left.col_indices(), left.values()
-    product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
+    if out.numel() < HUGE:
+        product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
+        _combine(product, alpha, other, beta, out)
+        return
+
+    @torch.no_grad()
+    def work(rows: slice) -> None:
+        begin, end = int(starts[rows.start]), int(starts[rows.stop])
+        bags = starts[rows.start : rows.stop + 1] - begin
+        parts = columns[begin:end], bags, False, 0, False, values[begin:end], True
+        product = torch.embedding_bag(h, *parts)[0]
+        _combine(product, alpha, None if other is None else other[rows], beta, out[rows])
+
+    each_block(work, row_blocks(out.shape[0], BLOCK_ROWS))
+
+
+def _combine(product: Tensor, alpha: float, other: Tensor | None, beta: float, out: Tensor) -> None:
+    """out = alpha * product + beta * other."""
     if other is None:
         torch.mul(product, alpha, out=out)
     elif alpha == 1 - beta:

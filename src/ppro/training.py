@@ -72,8 +72,9 @@ class Trainer:
 
     Args:
         settings: one per run; all must agree on everything that shapes the program.
-        train, val: training and validation nodes of each run. No validation label enters a
-            gradient (unless the method's own paper says so: ``judged_on``), no test label at all.
+        train: training nodes of each run.
+        val: validation nodes of each run. No validation label enters a gradient (unless the
+            method's own paper says so: ``judged_on``), no test label at all.
         keeper: writes a checkpoint now and then, or None.
     """
 

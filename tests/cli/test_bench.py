@@ -6,7 +6,7 @@ import pytest
 
 from ppro.bench import Case
 from ppro.cli import bench as command
-from ppro.errors import SettingsError
+from ppro.errors import RunError, SettingsError
 
 
 def test_an_unknown_graph_names_those_there_are() -> None:
@@ -40,3 +40,60 @@ def test_what_was_measured_is_kept_when_it_is_cut_short(
         command.bench(quick=True, device="cpu", out=tmp_path / "b.json")
     kept = json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
     assert [row["max_steps"] for row in kept["epochs"]] == [2]
+
+
+def row_of(case: Case) -> dict[str, Any]:
+    sizes = {"graph": case.graph, "form": case.form, "max_steps": case.max_steps, "runs": 1}
+    return {**sizes, "strategy": case.strategy, "ours_ms": 1.0, "peer_ms": 2.0, "ratio": 0.5}
+
+
+def test_everything_is_measured_shown_and_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
+    monkeypatch.setattr(command, "peak_of_step", lambda case, device: 10.0 * case.max_steps)
+    out = tmp_path / "new" / "b.json"
+    command.bench(device="cpu", out=out)
+    kept = json.loads(out.read_text(encoding="utf-8"))
+    assert kept["memory_mib"] == {"4": 40.0, "16": 160.0, "64": 640.0}
+    assert kept["machine"]["device"] == "cpu"
+    printed = capsys.readouterr()
+    assert "digits class L=2 none x1: 1.00 ms, PyG 2.00 ms, ratio 0.500" in printed.err
+    lines = printed.out.splitlines()
+    assert lines[0].split()[:3] == ["graph", "form", "L"]
+    assert "L=4: 40.0 MiB, L=16: 160.0 MiB, L=64: 640.0 MiB" in lines[-2]
+    assert lines[-1] == f"written to {out}"
+
+
+def test_one_graph_alone_says_nothing_of_memory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
+    command.bench(only="digits", device="cpu")
+    assert "MiB" not in capsys.readouterr().out
+
+
+def test_a_place_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"b\.json: cannot be written"):
+        command.bench(quick=True, device="cpu", out=tmp_path / "file" / "b.json")
+    monkeypatch.setattr(command, "read_reports", lambda folder: {})
+    monkeypatch.setattr(command, "draw", lambda reports, chart: chart.touch())
+    with pytest.raises(RunError, match=r"p\.md: cannot be written"):
+        command.bench(render=tmp_path / "file" / "p.md")
+
+
+def test_a_page_is_rendered_from_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "read_reports", lambda folder: {str(folder): {}})
+    monkeypatch.setattr(command, "draw", lambda reports, chart: chart.touch())
+    monkeypatch.setattr(command, "page", lambda reports, chart: f"{list(reports)} {chart}")
+    command.bench(render=tmp_path / "p.md")
+    assert (tmp_path / "p.md").read_text() == f"{[str(Path('results/bench'))]} p.png"
+    assert (tmp_path / "p.png").exists()
+    assert "p.md and p.png beside it" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ppro.cli.train import STOPPED
 from tests.cli.conftest import QUICK, Command, everything
 
 RUN_FILES = {
@@ -95,10 +96,10 @@ def test_ctrl_c_saves_the_best_states(workplace: Path, threads: str) -> None:
     facts = json.loads(out)
     assert facts["interrupted"] is True
     assert facts["epochs"] > 0
-    assert err.splitlines()[-1] == "interrupted: saved the best state of each run so far"
+    assert err.splitlines()[-1] == STOPPED
     assert "Traceback" not in err
     assert everything(workplace / "runs/digits-l2b") == RUN_FILES
-    assert os.listdir(workplace / "runs") == ["digits-l2b"]
+    assert sorted(os.listdir(workplace / "runs")) == [".digits-l2b.checkpoint", "digits-l2b"]
 
 
 def test_a_reader_that_leaves_early_sees_no_traceback() -> None:

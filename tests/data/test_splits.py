@@ -51,7 +51,10 @@ def test_random_parts_are_determined_by_the_seed(labels: list[int], seed: int) -
 
 @pytest.mark.parametrize(
     ("size", "parts"),
-    [(1, (1, 0, 0)), (2, (1, 0, 1)), (3, (2, 1, 0)), (5, (3, 1, 1)), (100, (60, 20, 20))],
+    [
+        *((1, (1, 0, 0)), (2, (1, 0, 1)), (3, (2, 1, 0)), (4, (2, 1, 1))),
+        *((5, (3, 1, 1)), (100, (60, 20, 20))),
+    ],
 )
 def test_sizes_of_the_parts_of_a_class(size: int, parts: tuple[int, int, int]) -> None:
     masks = random_masks(torch.zeros(size, dtype=torch.int64), 0)
@@ -69,6 +72,7 @@ def test_run_r_of_a_seed_is_run_0_of_the_seed_r_later() -> None:
     many = random_splits(labels, "random", 4, 10)
     last = random_splits(labels, "random", 1, 13)
     assert many.runs == 4
+    assert many.name == "random"
     assert torch.equal(many.train[3], last.train[0])
     assert not torch.equal(many.train[0], many.train[1])
 
@@ -78,6 +82,7 @@ def test_fixed_masks_are_taken_in_turn() -> None:
     masks = Masks(rows[:2], rows[2:4], np.zeros((2, 5), dtype=bool))
     splits = fixed_splits(masks, LABELS.clamp(min=0), "fixed", 5)
     assert splits.train.int().argmax(1).tolist() == [0, 1, 0, 1, 0]
+    assert splits.name == "fixed"
 
 
 def test_masks_of_one_run_may_be_flat() -> None:
@@ -87,21 +92,44 @@ def test_masks_of_one_run_may_be_flat() -> None:
     assert splits.name == "custom"
 
 
+TWICE = "is in more than one of train, val and test; keep them apart"
+LABEL = "which has no label; leave unlabelled nodes out of every mask"
+EMPTY = "node; give it at least one labelled node"
+
+
 @pytest.mark.parametrize(
     ("train", "val", "test", "message"),
     [
-        ("11000", "01000", "00100", "node 1 of run 0 is in more than one"),
-        ("10000", "01000", "01000", "node 1 of run 0 is in more than one"),
-        ("00000", "01000", "00100", "run 0 has no train node"),
-        ("10000 10000", "01000 00000", "00100 00100", "run 1 has no val node"),
-        ("1000", "0100", "0010", "train has 4 entries for 5 nodes"),
-        ("10000", "01001", "00100", "val holds node 4, which has no label"),
-        ("10000 10000", "01000", "00100", "give each the same runs"),
+        ("11000", "01000", "00100", f"node 1 of run 0 {TWICE}"),
+        ("10000", "01000", "01000", f"node 1 of run 0 {TWICE}"),
+        ("00000", "01000", "00100", f"run 0 has no train {EMPTY}"),
+        ("10000 10000", "01000 00000", "00100 00100", f"run 1 has no val {EMPTY}"),
+        ("1000", "0100", "0010", "train has 4 entries for 5 nodes; give one per node"),
+        ("10000", "01001", "00100", f"val holds node 4, {LABEL}"),
+        ("10000", "01000", "00001", f"test holds node 4, {LABEL}"),
+        (
+            *("10000 10000", "01000", "00100"),
+            "masks of shapes (2, 5), (1, 5), (1, 5); give each the same runs",
+        ),
     ],
 )
 def test_wrong_masks_are_refused(train: str, val: str, test: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        Splits.from_masks(bools(train), bools(val), bools(test), labels=LABELS)
+    with pytest.raises(DataError) as refused:
+        Splits.from_masks(bools(train), bools(val), bools(test), labels=LABELS, name="mine")
+    assert str(refused.value) == f"split mine: {message}"
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (1, 1, 5)])
+def test_masks_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    wrong = torch.zeros(shape, dtype=torch.bool)
+    with pytest.raises(DataError, match=r"train must be a bool mask of shape \[n\] or \[runs, n\]"):
+        Splits.from_masks(wrong, wrong, wrong, labels=LABELS)
+
+
+def test_a_mask_of_one_node_is_a_mask() -> None:
+    one, none = bools("1"), bools("0")
+    with pytest.raises(DataError, match="run 0 has no val node"):
+        Splits.from_masks(one, none, none, labels=torch.tensor([0]))
 
 
 def test_masks_must_be_bool() -> None:

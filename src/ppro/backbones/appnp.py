@@ -56,10 +56,21 @@ class APPNP(Backbone):
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """h^(0) of all nodes. Shape ``[R, n, d]``."""
-        h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        parameters = [self.weight1, self.bias1]
         if self.form == "class":
-            h = self.output(self.dropout_all(h, noise, HIDDEN_SITE))
-        return h
+            parameters += [self.output.weight, self.output.bias]
+        return x.through(lambda rows: self._embed(rows, noise), parameters)
+
+    def _embed(self, x: Features, noise: Noise | None) -> Tensor:
+        h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        if self.form == "hidden":
+            return h
+        if x.nodes is None:
+            dropped = self.dropout_all(h, noise, HIDDEN_SITE)
+        else:
+            dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
+        scores: Tensor = self.output(dropped)
+        return scores
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None

@@ -10,7 +10,7 @@ import torch
 import typer
 from typer.core import TyperGroup
 
-from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train
+from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train, tune
 from ppro.errors import PProError
 
 
@@ -35,6 +35,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("train")(train.train)
+app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("explain")(explain.explain)

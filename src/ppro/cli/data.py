@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ppro.cli import console
+from ppro.cli import generate as generating
 from ppro.cli.file_options import (
     AllNumeric,
     Categorical,
@@ -41,6 +42,7 @@ from ppro.data.files.export import export_graph
 from ppro.data.files.findings import findings
 from ppro.data.files.schema import MAX_CATEGORIES
 from ppro.data.names import RANDOM
+from ppro.data.page import markdown
 from ppro.errors import DataError
 from ppro.graph import Graph
 from ppro.runfolder import whole_file
@@ -50,6 +52,8 @@ SHOWN_COLUMNS = 12
 app = typer.Typer(
     help="List, fetch and export the benchmark graphs; describe any graph.", no_args_is_help=True
 )
+
+app.command("generate")(generating.generate)
 
 Name = Annotated[str, typer.Argument(help="A graph of 'ppro data list'.")]
 
@@ -196,6 +200,19 @@ def export(
         raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
     console.out.print(f"{size}: written to {paths[0]} and {paths[1]}")
+
+
+@app.command("page")
+def page(
+    out: Annotated[Path, typer.Option(help="Markdown file to write.", readable=False)],
+) -> None:
+    """Write the catalogue as a page: sizes, splits, sources, licences and known defects."""
+    try:
+        with whole_file(out) as part:
+            part.write_text(markdown(), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
+    console.out.print(f"{len(DATASETS)} graphs: written to {out}")
 
 
 def _shown(value: object) -> str:

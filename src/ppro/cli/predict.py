@@ -139,8 +139,6 @@ def graph_of_run(
     return reading.graph, predict_only(reading.graph, config.runs)
 
 
-
-
 def _applied(
     run: Path, config: RunConfig, graph: Graph, place: torch.device, threads: int | None
 ) -> NodeTable:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-import torch
 from torch import Tensor
 
+from ppro.auto import has_negative
 from ppro.config import Recipe, Settings
 from ppro.data import dataset_info, default_split
 from ppro.data.files import Reading
@@ -16,6 +16,9 @@ from ppro.experiments.methods import METHODS, kind_of
 from ppro.features import FeatureNorm
 from ppro.recipes import find_recipe, recipe_names, shipped_recipe
 from ppro.strategies import Strategy
+
+AUTO = "auto"
+"""The recipe that is found by a short search on the graph itself."""
 
 
 def choose_recipe(
@@ -36,7 +39,7 @@ def choose_recipe(
             where it has the name of a graph of the catalogue.
     """
     splits = dataset_info(dataset).splits if own is None else own.splits
-    wanted = _merged(options, changes)
+    wanted = given_settings(options, changes)
     if wanted.get("model", "ppro") != "ppro":
         _refuse_parts_of_ppro(wanted)
         wanted = {**wanted, "strategy": "none"}
@@ -53,7 +56,8 @@ def choose_recipe(
     return changed.model_copy(update={"note": note, **foreign})
 
 
-def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the user gave, by an option of their own or by ``--set``."""
     given = {key: value for key, value in options.items() if value is not None}
     for key in given.keys() & changes.keys():
         if given[key] != changes[key]:
@@ -73,6 +77,8 @@ def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:
 def _base_recipe(
     dataset: str, wanted: Mapping[str, Any], recipe: str | None, own: Reading | None
 ) -> Recipe:
+    if recipe == AUTO:
+        return Recipe(dataset=dataset, split=_first_split(dataset, own), settings=Settings())
     if recipe is not None:
         return find_recipe(recipe)
     strategy, model = wanted.get("strategy"), wanted.get("model", "ppro")
@@ -89,6 +95,10 @@ def _base_recipe(
     return Recipe(dataset=dataset, split=default_split(dataset), settings=Settings())
 
 
+def _first_split(dataset: str, own: Reading | None) -> str:
+    return default_split(dataset) if own is None else own.splits[0]
+
+
 def _of_rival(dataset: str, model: str) -> Recipe:
     """The first configuration of a rival's space: what its paper used, where that is known."""
     method = METHODS[model]
@@ -99,8 +109,7 @@ def _of_rival(dataset: str, model: str) -> Recipe:
 
 def fitting_norm(features: Tensor) -> FeatureNorm:
     """Rows that sum to one suit counts; features with negative values stay as they are."""
-    values = features.values() if features.layout == torch.sparse_csr else features
-    return "none" if bool((values < 0).any()) else "row"
+    return "none" if has_negative(features) else "row"
 
 
 def _paper_identity(recipe: Recipe) -> tuple[str, ...]:

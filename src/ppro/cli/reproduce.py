@@ -1,4 +1,4 @@
-"""``ppro reproduce``: the paper's tables, run where they are missing and rendered."""
+"""``ppro reproduce``: the paper's tables and figures, run where they are missing and rendered."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from ppro.data import DATASETS
 from ppro.errors import SettingsError
 from ppro.experiments import datasets as dataset_table
 from ppro.experiments.cells import Cell
+from ppro.experiments.figures import FIGURES, FigureSpec
+from ppro.experiments.figures.render import copy_picture, render
+from ppro.experiments.figures.work import missing, run_works
 from ppro.experiments.methods import METHODS
 from ppro.experiments.pool import run_tasks
 from ppro.experiments.render import LEGEND, latex, markdown
@@ -24,7 +27,9 @@ from ppro.experiments.tables import TABLES, Table
 from ppro.experiments.tasks import QUICK, Plan, Task, missing_cells, missing_searches
 from ppro.runfolder import whole_file
 
-NAMES = (*TABLES, "datasets", "all")
+NAMES = (*TABLES, "datasets", *FIGURES, "all")
+Words = tuple[set[str], set[str], set[str]]
+"""Datasets, splits and methods; an empty set stands for all."""
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
@@ -58,22 +63,29 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     ] = False,
     page: Annotated[
         Path | None,
-        typer.Option(help="Write all tables as one Markdown page.", readable=False),
+        typer.Option(
+            help="Write all that is rendered as one Markdown page; pictures go to figures/ "
+            "beside it.",
+            readable=False,
+        ),
     ] = None,
     data_root: DataRoot = None,
     offline: Offline = False,
 ) -> None:
-    """Reproduce a table of the paper: search settings, run what is missing, render it.
+    """Reproduce a table or a figure of the paper: search settings, run what is missing, render it.
 
     Every search and every cell leaves a file as soon as it is done; after a stop the same command
     goes on where it was. Settings are chosen on validation accuracy, with as many configurations
-    for every method, on seeds that no table uses.
+    for every method, on seeds that no table uses. Figures take the settings that a table's search
+    chose, or else those of the recipe; they are written to figures/ below the results.
 
     [bold]Examples[/bold]
 
       ppro reproduce homophilous --quick
 
       ppro reproduce depth --only cora --only l2b --device cuda
+
+      ppro reproduce ablation --only cora
 
       ppro reproduce all --render-only --page docs/results.md
     """
@@ -92,19 +104,25 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         changes=QUICK if quick else {},
     )
     tables = [TABLES[key]() for key in TABLES if name in (key, "all")]
+    figures = [FIGURES[key] for key in FIGURES if name in (key, "all")]
     if not render_only:
-        _run(tables, plan, _words(only), jobs)
+        words = _words(only)
+        _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
+        _run_figures(figures, plan, words, jobs)
     texts = [_rendered(table, plan) for table in tables]
     if name in ("datasets", "all"):
         texts.append(_datasets(plan, measured=not render_only))
+    texts += [render(figure, plan.store) for figure in figures]
     for text in texts:
         console.out.print(text, markup=False, highlight=False, soft_wrap=True)
     if page is not None:
+        for figure in figures:
+            copy_picture(figure, plan.store, page)
         _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
 
 
-def _words(only: Sequence[str] | None) -> tuple[set[str], set[str], set[str]]:
-    """The datasets, splits and methods that the user named; an empty set stands for all."""
+def _words(only: Sequence[str] | None) -> Words:
+    """The datasets, splits and methods that the user named."""
     words = set(only or [])
     splits = {split for info in DATASETS.values() for split in info.splits}
     valid = {*DATASETS, *METHODS, *splits}
@@ -113,14 +131,12 @@ def _words(only: Sequence[str] | None) -> tuple[set[str], set[str], set[str]]:
     return words & set(DATASETS), words & splits, words & set(METHODS)
 
 
-def _chosen(cell: Cell, words: tuple[set[str], set[str], set[str]]) -> bool:
+def _chosen(cell: Cell, words: Words) -> bool:
     parts = cell.dataset, cell.split, cell.method
     return all(not named or part in named for part, named in zip(parts, words, strict=True))
 
 
-def _run(
-    tables: Sequence[Table], plan: Plan, words: tuple[set[str], set[str], set[str]], jobs: int
-) -> None:
+def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
     cells = {c.label: c for table in tables for c in table.cells() if _chosen(c, words)}
     wanted = list(cells.values())
     for what, find in (("searches", missing_searches), ("cells", missing_cells)):
@@ -128,6 +144,15 @@ def _run(
         if tasks:
             with console.task_progress(f"{len(tasks)} {what} to do", len(tasks)) as on_done:
                 run_tasks(tasks, plan, jobs, on_done)
+
+
+def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:
+    works = [w for figure in figures for w in figure.works() if _chosen(w.cell, words)]
+    todo = missing(works, plan)
+    if todo:
+        title = f"{len(todo)} trainings for figures to do"
+        with console.task_progress(title, len(todo)) as on_done:
+            run_works(todo, plan, jobs, on_done)
 
 
 def _rendered(table: Table, plan: Plan) -> str:

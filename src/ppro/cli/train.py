@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from torch import Tensor
 
+from ppro.auto import BUDGET
 from ppro.baselines import BASELINES
+from ppro.checkpoint import EVERY, Checkpointing
 from ppro.cli import console
+from ppro.cli.automatic import automatic
 from ppro.cli.file_options import (
     AllNumeric,
     Categorical,
@@ -38,25 +42,24 @@ from ppro.cli.options import (
     graph_options,
 )
 from ppro.cli.outcome import count, show
-from ppro.cli.recipe_choice import choose_recipe
+from ppro.cli.recipe_choice import AUTO, choose_recipe, given_settings
+from ppro.cli.resuming import Place, place_of_training
+from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.config import Settings, assignments
 from ppro.data import Splits, load_graph, make_splits
 from ppro.data.files import Reading, file_splits, read_source
 from ppro.data.files.schema import MAX_CATEGORIES
-from ppro.fitting import fit
+from ppro.errors import SettingsError
+from ppro.fitting import Fit, fit
 from ppro.graph import Graph
-from ppro.runfolder import (
-    RunConfig,
-    check_writable,
-    dump_json,
-    free_name,
-    is_taken,
-    run_settings,
-    summary,
-    write_run,
-)
+from ppro.runfolder import RunConfig, dump_json, run_settings, summary, write_run
+from ppro.tracking import Tracker, finish, listener
 
 INTERRUPTED = 130
+STOPPED = (
+    "interrupted: saved the best state of each run so far; "
+    "the same command with --resume goes on from here"
+)
 
 
 def train(  # noqa: PLR0913 - one argument per option
@@ -93,10 +96,14 @@ def train(  # noqa: PLR0913 - one argument per option
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="A TOML file, or a name of 'ppro recipes list'.",
+            help="A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
+            "graph, its training and validation nodes.",
             show_default="the one for dataset and strategy",
         ),
     ] = None,
+    budget: Annotated[
+        float, typer.Option(min=1, help="Seconds that the search of --recipe auto may take.")
+    ] = BUDGET,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,6 +118,16 @@ def train(  # noqa: PLR0913 - one argument per option
             readable=False,
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the same training, where it was stopped."),
+    ] = False,
+    checkpoint_every: Annotated[
+        float, typer.Option(min=0, help="Seconds between two checkpoints, at least.")
+    ] = EVERY,
+    tensorboard: TensorBoardFolder = None,
+    mlflow: MLflowUri = None,
+    live: LiveMetrics = None,
     json: Annotated[
         bool, typer.Option("--json", help="End with one JSON object on stdout.")
     ] = False,
@@ -164,14 +181,9 @@ def train(  # noqa: PLR0913 - one argument per option
     files = file_source(dataset, nodes, edges, layout)
     reading = None if files is None else read_source(files)
     name = str(dataset) if reading is None else reading.graph.name
-    chosen = choose_recipe(
-        name,
-        recipe,
-        split=split,
-        options={"model": model, "strategy": strategy, "backbone": backbone, "seed": seed},
-        changes=assignments(set_ or []),
-        own=reading,
-    )
+    options = {"model": model, "strategy": strategy, "backbone": backbone, "seed": seed}
+    changes = assignments(set_ or [])
+    chosen = choose_recipe(name, recipe, split=split, options=options, changes=changes, own=reading)
     config = RunConfig(
         dataset=name,
         split=chosen.split,
@@ -181,25 +193,62 @@ def train(  # noqa: PLR0913 - one argument per option
         paper=chosen.paper,
         source=None if files is None else files.signed(),
     )
-    settings, place = run_settings(config), find_device(device)
-    out = out or free_name(Path("runs"), f"{name}-{_short(chosen.settings)}")
-    check_writable(out)
-    graph, splits = graph_and_splits(config, reading, data_root=data_root, offline=offline)
-    notes = _notes(name, chosen.note) if reading is None else list(reading.notes)
-    console.err.print(_headline(config, graph, notes))
-    with console.training_progress(config.settings.epochs) as progress:
-        result = fit(graph, splits, settings, device=place, threads=threads, on_epoch=progress)
-    if is_taken(out):
-        out = free_name(out.parent, out.name)
-    facts = summary(config, result, out, str(place), notes)
-    schema = None if reading is None else reading.schema
-    write_run(out, config, graph, splits, result, facts, schema=schema)
+    chip = find_device(device)
+    if recipe == AUTO:
+        if resume:
+            raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
+        whole = graph_and_splits(config, reading, data_root=data_root, offline=offline)
+        given = given_settings(options, changes)
+        speed: Any = {"budget": budget, "device": chip, "threads": threads}
+        chosen = automatic(chosen, *whole, given, **speed)
+        config = config.model_copy(update={"settings": chosen.settings})
+    usual = Path("runs") / f"{name}-{_short(chosen.settings)}"
+    with (
+        place_of_training(out, usual, config, resume=resume) as place,
+        tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
+    ):
+        graph, splits = graph_and_splits(config, reading, data_root=data_root, offline=offline)
+        notes = _notes(name, chosen.note) if reading is None else list(reading.notes)
+        console.err.print(_headline(config, graph, [*notes, place.note]))
+        plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
+        result = _fitted(graph, splits, config, place, plan, trackers, device=chip, threads=threads)
+        facts = summary(config, result, place.free_out(), str(chip), notes)
+        schema = None if reading is None else reading.schema
+        write_run(Path(facts["out"]), config, graph, splits, result, facts, schema=schema)
+        if not result.history.interrupted:
+            place.forget()
+        finish(trackers, _warn, result.history, facts, Path(facts["out"]))
     show(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
     if facts["interrupted"]:
-        console.err.print("interrupted: saved the best state of each run so far", style="yellow")
+        console.err.print(STOPPED, style="yellow")
         raise typer.Exit(INTERRUPTED)
+
+
+def _fitted(
+    graph: Graph,
+    splits: Splits,
+    config: RunConfig,
+    place: Place,
+    plan: Checkpointing,
+    trackers: Sequence[Tracker],
+    **options: Any,
+) -> Fit:
+    """Train the runs, showing how it goes."""
+    with console.training_progress(config.settings.epochs) as progress:
+        listen = listener(trackers, _warn, progress)
+
+        def on_epoch(done: int, metrics: Tensor, going: int) -> None:
+            place.begun = True
+            listen(done, metrics, going)
+
+        settings = run_settings(config)
+        return fit(graph, splits, settings, on_epoch=on_epoch, checkpoint=plan, **options)
+
+
+def _warn(text: str) -> None:
+    console.err.print(text, style="yellow")
 
 
 def graph_and_splits(
@@ -234,7 +283,7 @@ def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
         f"training {_what(settings)}: {work}, at most {count(settings.epochs, 'epoch')}",
         *notes,
     )
-    return "\n".join(map(console.paragraph, lines))
+    return "\n".join(console.paragraph(line) for line in lines if line)
 
 
 def _short(settings: Settings) -> str:

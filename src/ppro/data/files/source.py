@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ppro.data.files.archive import read_npz_arrays
 from ppro.data.files.arrays import from_arrays
+from ppro.data.files.folder import read_folder, signed_file
 from ppro.data.files.graphml import read_graphml
 from ppro.data.files.guard import check_file, sha256
 from ppro.data.files.pair import read_pair
@@ -15,6 +16,7 @@ from ppro.data.files.reading import Reading
 from ppro.data.files.saved import read_saved
 from ppro.data.files.schema import Layout, Schema
 from ppro.data.files.tables import is_table
+from ppro.data.large import is_large_folder
 from ppro.errors import DataError
 
 SUFFIXES = (".npz", ".graphml", ".safetensors")
@@ -52,7 +54,7 @@ class FileSource(BaseModel):
             for key, path in (("nodes", self.nodes), ("edges", self.edges), ("graph", self.graph))
             if path
         }
-        hashes = {path: sha256(Path(path)) for path in absolute.values()}
+        hashes = {path: sha256(signed_file(Path(path))) for path in absolute.values()}
         return self.model_copy(update={**absolute, "sha256": hashes})
 
     def changed(self) -> list[str]:
@@ -61,9 +63,10 @@ class FileSource(BaseModel):
         Raises:
             DataError: one is gone.
         """
-        for path in self.sha256:
-            check_file(Path(path))
-        return [path for path, known in self.sha256.items() if sha256(Path(path)) != known]
+        files = {path: signed_file(Path(path)) for path in self.sha256}
+        for file in files.values():
+            check_file(file)
+        return [path for path, known in self.sha256.items() if sha256(files[path]) != known]
 
 
 def looks_like_file(name: str) -> bool:
@@ -95,6 +98,8 @@ def read_source(source: FileSource, schema: Schema | None = None) -> Reading:
 
 
 def _read_single(path: Path, layout: Layout, schema: Schema | None) -> Reading:
+    if is_large_folder(path):
+        return read_folder(path, schema)
     suffix = path.suffix.lower()
     if suffix == ".graphml":
         if schema is not None and schema.kind != "table":

@@ -1,0 +1,58 @@
+"""The options of ``ppro train`` that tell others how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppro.runfolder import RunConfig
+from ppro.tracking import JsonLines, MLflow, TensorBoard, Tracker
+
+TensorBoardFolder = Annotated[
+    Path | None,
+    typer.Option("--tensorboard", help="Folder for TensorBoard.", show_default="none"),
+]
+MLflowUri = Annotated[
+    str | None,
+    typer.Option("--mlflow", help="Address of a tracking server of MLflow.", show_default="none"),
+]
+LiveMetrics = Annotated[
+    Path | None,
+    typer.Option(
+        "--live",
+        help="JSONL file that grows while training: the means of the runs, epoch by epoch.",
+        show_default="none",
+    ),
+]
+
+
+@contextmanager
+def tracked(
+    config: RunConfig, name: str, folder: Path | None, uri: str | None, live: Path | None
+) -> Iterator[list[Tracker]]:
+    """The trackers that the user asked for, closed at the end of the block.
+
+    Args:
+        name: what a server calls the training.
+        folder, uri, live: of TensorBoard, MLflow and the JSONL file; None for none.
+    """
+    with ExitStack() as stack:
+        trackers: list[Tracker] = []
+
+        def use(tracker: Tracker) -> None:
+            trackers.append(tracker)
+            stack.callback(tracker.close)
+
+        if live is not None:
+            use(JsonLines(live))
+        if folder is not None:
+            use(TensorBoard(folder))
+        if uri is not None:
+            facts = {"dataset": config.dataset, "split": config.split, "runs": config.runs}
+            settings = config.settings.model_dump(exclude_none=True)
+            use(MLflow(uri, f"ppro-{config.dataset}", name, {**facts, **settings}))
+        yield trackers

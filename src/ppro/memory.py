@@ -1,0 +1,108 @@
+"""How much memory a training on a large graph takes, and whether the machine has it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppro.config import Settings
+from ppro.errors import SettingsError
+from ppro.graph import Graph
+
+GIB = 2**30
+PROGRAM = 0.8 * GIB
+"""The interpreter, PyTorch, and the blocks in flight on its threads."""
+
+_MATRICES_OF_PASS = 3
+"""h0 and two buffers going forward; as many going back."""
+_MATRICES_OF_ROWS = 7
+"""Rows picked from embeddings, their aggregate, the best so far, and what makes them anew."""
+_HIDDEN_OF_OTHERS = 4
+"""Hidden layers that a network stores which does not take the features in blocks."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes that a training needs at its peak."""
+
+    edges: float
+    nodes: float
+    features: float
+    embeddings: float
+    rows: float
+
+    @property
+    def total(self) -> float:
+        """All parts, and the program itself."""
+        return PROGRAM + self.edges + self.nodes + self.features + self.embeddings + self.rows
+
+    def __str__(self) -> str:
+        parts = ("edges", "nodes", "features", "embeddings", "rows")
+        shown = ", ".join(f"{part} {getattr(self, part) / GIB:.2f}" for part in parts)
+        return f"about {self.total / GIB:.1f} GiB ({shown}, program {PROGRAM / GIB:.1f})"
+
+
+def in_blocks(settings: Settings) -> bool:
+    """Whether the network of these settings takes features in blocks, from end to end."""
+    ppro = settings.model == "ppro" and settings.backbone == "appnp" and settings.form == "class"
+    return ppro or (settings.model == "ppro" and settings.backbone == "sgc")
+
+
+def estimate(graph: Graph, settings: Settings, runs: int) -> Estimate:
+    """What training and prediction take at their peak, prediction of all nodes being the most.
+
+    Features in a file take nothing where the network takes them in blocks.
+    """
+    nodes, entries = graph.num_nodes, 2 * graph.num_edges
+    loops = nodes if settings.self_loops else 0
+    # A column and a value for each entry; a row-normalised matrix has values of its own both ways.
+    per_entry = 8 if settings.normalisation == "symmetric" else 12
+    if settings.edge_dropout > 0:
+        per_entry += 4 + 8 * runs
+    width = graph.num_classes if in_blocks(settings) else settings.hidden
+    matrix = 4.0 * nodes * width * runs
+    hidden = 0.0 if in_blocks(settings) else _HIDDEN_OF_OTHERS * matrix
+    return Estimate(
+        edges=per_entry * (entries + loops) + 4.0 * nodes,
+        # Labels, starts, masks, priorities, rows, steps and weights.
+        nodes=(8 + 8 + 3 * runs + 8 + 48 * runs) * nodes,
+        features=hidden,
+        embeddings=_MATRICES_OF_PASS * matrix,
+        rows=_MATRICES_OF_ROWS * matrix,
+    )
+
+
+def available() -> int | None:
+    """Bytes that a new program can have without swapping, or None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def check_fits(graph: Graph, settings: Settings, runs: int, room: int | None = None) -> Estimate:
+    """The estimate, where the machine can hold it.
+
+    Args:
+        room: bytes there are; asked of the system when None.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    needed = estimate(graph, settings, runs)
+    room = available() if room is None else room
+    if room is not None and needed.total > room:
+        advice = "train fewer runs at a time" if runs > 1 else "use a machine with more memory"
+        if not in_blocks(settings):
+            advice = "set form=class, which keeps features on disk, or " + advice
+        raise SettingsError(
+            f"{graph.name}: training needs {needed}, but {room / GIB:.1f} GiB are free; {advice}"
+        )
+    return needed

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppro.errors import PProError
+from ppro.experiments.cells import Cell
+from ppro.experiments.pool import run_tasks
+from ppro.experiments.tasks import Plan, missing_cells, missing_searches
+
+
+def plan(root: Path) -> Plan:
+    return Plan(root, runs=1, configurations=0, changes={"epochs": 2}, offline=True, threads=1)
+
+
+def test_tasks_side_by_side_leave_their_files(tmp_path: Path) -> None:
+    cells = [Cell("digits", "random-60-20-20", method) for method in ("mlp", "sgc")]
+    todo, told = plan(tmp_path), list[str]()
+    run_tasks(missing_searches(cells, todo), todo, 1, told.append)
+    run_tasks(missing_cells(cells, todo), todo, 2, told.append)
+    assert len(told) == 4
+    assert missing_cells(cells, plan(tmp_path)) == []
+
+
+def test_an_error_ends_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PPRO_DATA", raising=False)
+    monkeypatch.setenv("PPRO_CACHE", str(tmp_path / "cache"))
+    cells = [Cell("texas", "random-60-20-20", "mlp")]
+    with pytest.raises(PProError, match="texas"):
+        run_tasks(missing_cells(cells, plan(tmp_path)), plan(tmp_path), 2, print)
