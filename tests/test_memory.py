@@ -52,7 +52,7 @@ def test_every_run_counts() -> None:
 
 
 def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
-    with pytest.raises(SettingsError, match=r"needs about .* GiB \(edges 1\..*2\.0 GiB are free"):
+    with pytest.raises(SettingsError, match=r"needs about .* GiB \(edges 2\..*2\.0 GiB are free"):
         check_fits(BIG, CLASS, 1, room=2 * GIB)
     with pytest.raises(SettingsError, match="fewer runs"):
         check_fits(BIG, CLASS, 10, room=16 * GIB)

@@ -107,7 +107,7 @@ def suitable(graph: Graph, splits: Splits) -> list[Candidate]:
 def has_negative(features: Tensor) -> bool:
     """Whether some feature is below zero: such are no counts."""
     values = features.values() if features.layout == torch.sparse_csr else features
-    return bool((values < 0).any())
+    return values.numel() > 0 and float(values.min()) < 0
 
 
 def _rank(trial: Trial) -> float:

@@ -16,7 +16,7 @@ PROGRAM = 0.8 * GIB
 
 _MATRICES_OF_PASS = 3
 """h0 and two buffers going forward; as many going back."""
-_MATRICES_OF_ROWS = 7
+_MATRICES_OF_ROWS = 10
 """Rows picked from embeddings, their aggregate, the best so far, and what makes them anew."""
 _HIDDEN_OF_OTHERS = 4
 """Hidden layers that a network stores which does not take the features in blocks."""
@@ -56,8 +56,9 @@ def estimate(graph: Graph, settings: Settings, runs: int) -> Estimate:
     """
     nodes, entries = graph.num_nodes, 2 * graph.num_edges
     loops = nodes if settings.self_loops else 0
-    # A column and a value for each entry; a row-normalised matrix has values of its own both ways.
-    per_entry = 8 if settings.normalisation == "symmetric" else 12
+    # A column and a value for each entry, and the column in the file, which is mapped.
+    # A row-normalised matrix has values of its own both ways.
+    per_entry = 12 if settings.normalisation == "symmetric" else 16
     if settings.edge_dropout > 0:
         per_entry += 4 + 8 * runs
     width = graph.num_classes if in_blocks(settings) else settings.hidden
