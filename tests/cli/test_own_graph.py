@@ -299,3 +299,11 @@ def test_counts_are_normalised_and_measurements_are_not() -> None:
     assert fitting_norm(torch.tensor([[0.0, 2.0]])) == "row"
     assert fitting_norm(torch.tensor([[0.0, -2.0]])) == "none"
     assert fitting_norm(torch.tensor([[0.0, -2.0]]).to_sparse_csr()) == "none"
+
+
+def test_ids_under_an_unusual_name(ppro: Command, workplace: Path) -> None:
+    (workplace / "nodes.csv").write_text("page,topic,x\na,u,1\nb,v,2\nc,u,3\nd,v,4\n")
+    (workplace / "edges.csv").write_text("from,to\na,b\nb,c\nc,d\n")
+    words = ("data", "describe", "--nodes", "nodes.csv", "--edges", "edges.csv", "--label", "topic")
+    assert "with --id" in ppro(*words).error
+    assert ppro(*words, "--id", "page").status == 0

@@ -82,10 +82,11 @@ def edge_pairs(path: Path, frame: Any, ends: tuple[str, str], ids: Sequence[str]
         if unknown.size:
             row = int(unknown[0])
             what = f"no node has the id {cells[row]!r}" if cells[row] else "the id is missing"
-            raise DataError(
-                f"{path}, row {row + 1}, column {name}: {what} ({unknown.size:,} such rows); add "
-                "the nodes or drop these edges"
-            )
+            remedy = "add the nodes or drop these edges"
+            if unknown.size == len(frame):
+                remedy = "name the column that holds the ids of the nodes with --id"
+            where = f"{path}, row {row + 1}, column {name}"
+            raise DataError(f"{where}: {what} ({unknown.size:,} such rows); {remedy}")
     return pairs
 
 
