@@ -190,8 +190,7 @@ class _Stop:
 def _rows(splits: Splits, first: int, runs: int) -> Splits:
     """Some rows of the splits, over and over where there are fewer, without test nodes."""
     rows = (torch.arange(runs) + first) % splits.train.shape[0]
-    train, val = splits.train[rows], splits.val[rows]
-    return Splits(splits.name, train, val, torch.zeros_like(val))
+    return splits.take(rows).without_test()
 
 
 def _line(trial: Trial) -> str:

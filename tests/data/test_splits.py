@@ -141,3 +141,15 @@ def test_masks_must_be_bool() -> None:
 def test_a_graph_too_small_to_validate_is_an_error() -> None:
     with pytest.raises(DataError, match="has no val node"):
         random_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
+
+
+def test_runs_are_taken_in_order_and_test_nodes_hidden() -> None:
+    labels = torch.arange(30) % 3
+    splits = random_splits(labels, "random-60-20-20", 3, 0)
+    taken = splits.take(torch.tensor([2, 0, 2]))
+    assert torch.equal(taken.train, splits.train[[2, 0, 2]])
+    assert torch.equal(taken.test, splits.test[[2, 0, 2]])
+    hidden = taken.without_test()
+    assert not bool(hidden.test.any())
+    assert torch.equal(hidden.val, taken.val)
+    assert bool(splits.test.any())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -159,6 +158,8 @@ def latent_pairs(where: Places, component: NDArray[np.int32], wanted: int) -> ND
     """
     # Components moved out of each other's reach: their places have nothing to do with another.
     spread = 1 + 4 * np.abs(where).max()
+    from scipy.spatial.distance import pdist
+
     distance = pdist(where + spread * component[:, None])
     radius = np.partition(distance, wanted - 1)[wanted - 1] if wanted else -1.0
     rows, columns = _of_condensed(np.flatnonzero(distance <= radius), len(where))

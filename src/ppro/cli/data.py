@@ -9,24 +9,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli import generate as generating
-from ppro.cli.file_options import (
-    AllNumeric,
-    Categorical,
-    Edges,
-    FeatureColumns,
-    Id,
-    Label,
-    MaxCategories,
-    Missing,
-    Nodes,
-    Scale,
-    Source,
-    SplitColumn,
-    Target,
-    Weight,
-    file_source,
-    layout_from,
-)
+from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
 from ppro.data import (
     DATASETS,
@@ -37,10 +20,9 @@ from ppro.data import (
     load_graph,
     make_splits,
 )
-from ppro.data.files import Reading, read_source
+from ppro.data.files import Layout, Reading, read_source
 from ppro.data.files.export import export_graph
 from ppro.data.files.findings import findings
-from ppro.data.files.schema import MAX_CATEGORIES
 from ppro.data.names import RANDOM
 from ppro.data.page import markdown
 from ppro.errors import DataError
@@ -101,7 +83,8 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
 
 @app.command("describe")
-def describe_dataset(  # noqa: PLR0913 - one argument per option
+@takes_columns
+def describe_dataset(
     name: Annotated[
         str | None,
         typer.Argument(
@@ -114,34 +97,10 @@ def describe_dataset(  # noqa: PLR0913 - one argument per option
     offline: Offline = False,
     nodes: Nodes = None,
     edges: Edges = None,
-    label: Label = None,
-    id_: Id = None,
-    features: FeatureColumns = None,
-    all_numeric: AllNumeric = False,
-    categorical: Categorical = None,
-    split_column: SplitColumn = None,
-    source: Source = None,
-    target: Target = None,
-    weight: Weight = None,
-    missing: Missing = "mean",
-    scale: Scale = "standard",
-    max_categories: MaxCategories = MAX_CATEGORIES,
+    *,
+    layout: Layout,
 ) -> None:
     """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it."""
-    layout = layout_from(
-        label=label,
-        id=id_,
-        features=features,
-        all_numeric=all_numeric,
-        categorical=categorical,
-        split_column=split_column,
-        source=source,
-        target=target,
-        weight=weight,
-        missing=missing,
-        scale=scale,
-        max_categories=max_categories,
-    )
     files = file_source(name, nodes, edges, layout)
     if files is not None:
         reading = read_source(files)

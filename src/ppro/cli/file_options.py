@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from ppro.data.files import FileSource, Layout, looks_like_file
+from ppro.data.files.schema import MAX_CATEGORIES
 from ppro.errors import SettingsError
 
 PANEL = "Your own graph"
@@ -62,6 +66,42 @@ def words(text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
     return tuple(dict.fromkeys(name for name in map(str.strip, text.split(",")) if name))
+
+
+_COLUMNS: dict[str, tuple[Any, Any]] = {
+    "label": (Label, None),
+    "id": (Id, None),
+    "features": (FeatureColumns, None),
+    "all_numeric": (AllNumeric, False),
+    "categorical": (Categorical, None),
+    "split_column": (SplitColumn, None),
+    "source": (Source, None),
+    "target": (Target, None),
+    "weight": (Weight, None),
+    "missing": (Missing, "mean"),
+    "scale": (Scale, "standard"),
+    "max_categories": (MaxCategories, MAX_CATEGORIES),
+}
+
+
+def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that name columns; it gets them as its argument ``layout``."""
+    own = signature(command, eval_str=True)
+    kept = [p for p in own.parameters.values() if p.name != "layout"]
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)
+        for name, (option, default) in _COLUMNS.items()
+    ]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        columns = {name: values.pop(name) for name in _COLUMNS}
+        command(**values, layout=layout_from(**columns))
+
+    everything = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in kept] + more
+    run.__signature__ = own.replace(parameters=everything)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in everything}
+    return run
 
 
 def layout_from(**columns: Any) -> Layout:

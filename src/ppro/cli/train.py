@@ -14,24 +14,7 @@ from ppro.baselines import BASELINES
 from ppro.checkpoint import EVERY, Checkpointing
 from ppro.cli import console
 from ppro.cli.automatic import automatic
-from ppro.cli.file_options import (
-    AllNumeric,
-    Categorical,
-    Edges,
-    FeatureColumns,
-    Id,
-    Label,
-    MaxCategories,
-    Missing,
-    Nodes,
-    Scale,
-    Source,
-    SplitColumn,
-    Target,
-    Weight,
-    file_source,
-    layout_from,
-)
+from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
 from ppro.cli.options import (
     DataRoot,
     Device,
@@ -47,8 +30,7 @@ from ppro.cli.resuming import Place, place_of_training
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.config import Settings, assignments
 from ppro.data import Splits, load_graph, make_splits
-from ppro.data.files import Reading, file_splits, read_source
-from ppro.data.files.schema import MAX_CATEGORIES
+from ppro.data.files import Layout, Reading, file_splits, read_source
 from ppro.errors import SettingsError
 from ppro.fitting import Fit, fit
 from ppro.graph import Graph
@@ -62,6 +44,7 @@ STOPPED = (
 )
 
 
+@takes_columns
 def train(  # noqa: PLR0913 - one argument per option
     dataset: Annotated[
         str | None,
@@ -137,18 +120,8 @@ def train(  # noqa: PLR0913 - one argument per option
     threads: Threads = None,
     nodes: Nodes = None,
     edges: Edges = None,
-    label: Label = None,
-    id_: Id = None,
-    features: FeatureColumns = None,
-    all_numeric: AllNumeric = False,
-    categorical: Categorical = None,
-    split_column: SplitColumn = None,
-    source: Source = None,
-    target: Target = None,
-    weight: Weight = None,
-    missing: Missing = "mean",
-    scale: Scale = "standard",
-    max_categories: MaxCategories = MAX_CATEGORIES,
+    *,
+    layout: Layout,
 ) -> None:
     """Train PPro on a graph: accuracy over several runs, steps and priorities of the nodes.
 
@@ -164,20 +137,6 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train --nodes nodes.csv --edges edges.csv --label topic
     """
-    layout = layout_from(
-        label=label,
-        id=id_,
-        features=features,
-        all_numeric=all_numeric,
-        categorical=categorical,
-        split_column=split_column,
-        source=source,
-        target=target,
-        weight=weight,
-        missing=missing,
-        scale=scale,
-        max_categories=max_categories,
-    )
     files = file_source(dataset, nodes, edges, layout)
     reading = None if files is None else read_source(files)
     name = str(dataset) if reading is None else reading.graph.name

@@ -13,24 +13,7 @@ import typer
 
 from ppro.baselines import BASELINES
 from ppro.cli import console
-from ppro.cli.file_options import (
-    AllNumeric,
-    Categorical,
-    Edges,
-    FeatureColumns,
-    Id,
-    Label,
-    MaxCategories,
-    Missing,
-    Nodes,
-    Scale,
-    Source,
-    SplitColumn,
-    Target,
-    Weight,
-    file_source,
-    layout_from,
-)
+from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
 from ppro.cli.options import (
     DataRoot,
     Device,
@@ -43,8 +26,7 @@ from ppro.cli.recipe_choice import choose_recipe
 from ppro.cli.tune_outcome import headline, show
 from ppro.config import Recipe, assignments
 from ppro.data import Splits, load_graph, make_splits
-from ppro.data.files import Reading, file_splits, read_source
-from ppro.data.files.schema import MAX_CATEGORIES
+from ppro.data.files import Layout, Reading, file_splits, read_source
 from ppro.data.names import RANDOM
 from ppro.errors import RunError, SettingsError
 from ppro.experiments.search import FIRST_SEED
@@ -57,6 +39,7 @@ SAME_FOR_ALL, OF_ITS_OWN = 3, 5
 """Seeds of a configuration where all have one split, and where each has a split of its own."""
 
 
+@takes_columns
 def tune(  # noqa: PLR0913 - one argument per option
     dataset: Annotated[
         str | None,
@@ -153,18 +136,8 @@ def tune(  # noqa: PLR0913 - one argument per option
     offline: Offline = False,
     nodes: Nodes = None,
     edges: Edges = None,
-    label: Label = None,
-    id_: Id = None,
-    features: FeatureColumns = None,
-    all_numeric: AllNumeric = False,
-    categorical: Categorical = None,
-    split_column: SplitColumn = None,
-    source: Source = None,
-    target: Target = None,
-    weight: Weight = None,
-    missing: Missing = "mean",
-    scale: Scale = "standard",
-    max_categories: MaxCategories = MAX_CATEGORIES,
+    *,
+    layout: Layout,
 ) -> None:
     """Search settings: the best recipe by validation accuracy, as a file for 'ppro train'.
 
@@ -183,20 +156,6 @@ def tune(  # noqa: PLR0913 - one argument per option
 
       ppro tune --nodes nodes.csv --edges edges.csv --label topic --out best.toml
     """
-    layout = layout_from(
-        label=label,
-        id=id_,
-        features=features,
-        all_numeric=all_numeric,
-        categorical=categorical,
-        split_column=split_column,
-        source=source,
-        target=target,
-        weight=weight,
-        missing=missing,
-        scale=scale,
-        max_categories=max_categories,
-    )
     files = file_source(dataset, nodes, edges, layout)
     reading = None if files is None else read_source(files)
     name = str(dataset) if reading is None else reading.graph.name

@@ -65,6 +65,14 @@ class Splits:
                 )
         return cls(name, train, val, test)
 
+    def take(self, runs: Tensor) -> Splits:
+        """The masks of some runs, in that order; one may come several times."""
+        return Splits(self.name, self.train[runs], self.val[runs], self.test[runs])
+
+    def without_test(self) -> Splits:
+        """The same with no test node in them: a search cannot look where nothing is."""
+        return Splits(self.name, self.train, self.val, torch.zeros_like(self.test))
+
 
 def random_masks(labels: Tensor, seed: int) -> Masks:
     """One run of the random 60/20/20 split, drawn class by class.

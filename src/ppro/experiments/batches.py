@@ -79,8 +79,9 @@ def _train_together(
     on_epoch: OnEpoch | None,
 ) -> list[Done]:
     rows = torch.tensor([job.row for job in jobs])
-    own = Splits(splits.name, splits.train[rows], splits.val[rows], splits.test[rows])
-    result = fit(graph, own, [job.settings for job in jobs], device=device, on_epoch=on_epoch)
+    result = fit(
+        graph, splits.take(rows), [job.settings for job in jobs], device=device, on_epoch=on_epoch
+    )
     if result.history.interrupted:
         raise KeyboardInterrupt
     steps = result.nodes.steps.float().mean(1)

@@ -37,11 +37,6 @@ class Budget:
     runs: int = 5
 
 
-def without_test(splits: Splits) -> Splits:
-    """The same splits with no test node in them: a search cannot look where nothing is."""
-    return Splits(splits.name, splits.train, splits.val, torch.zeros_like(splits.test))
-
-
 def search(
     method: Method,
     graph: Graph,
@@ -60,7 +55,7 @@ def search(
         for settings in candidates
         for run in range(budget.runs)
     ]
-    done = train_all(graph, without_test(splits), jobs, device, on_epoch)
+    done = train_all(graph, splits.without_test(), jobs, device, on_epoch)
     scores = [_score(done[i : i + budget.runs]) for i in range(0, len(done), budget.runs)]
     best = max(range(len(scores)), key=lambda i: scores[i]["validation_mean"])
     return {

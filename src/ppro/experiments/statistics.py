@@ -7,8 +7,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 ROUNDING = 1e-9
 """Differences of accuracies below this are equal."""
 
@@ -57,6 +55,8 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     if max(differences) - min(differences) < ROUNDING:
         same = 1.0 if abs(mean) < ROUNDING else 0.0
         return Comparison(mean, 0.0, same, _signed_rank(differences), len(differences))
+    from scipy import stats
+
     t_test = float(stats.ttest_1samp(differences, 0.0).pvalue)
     return Comparison(
         mean, standard_error(differences), t_test, _signed_rank(differences), len(differences)
@@ -66,4 +66,7 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
 def _signed_rank(differences: Sequence[float]) -> float:
     if not any(abs(d) > ROUNDING for d in differences):
         return 1.0
+    # They take half a second to import, and every command would pay.
+    from scipy import stats
+
     return float(stats.wilcoxon(differences).pvalue)

@@ -108,7 +108,8 @@ def _is_done(cell: Cell, plan: Plan) -> bool:
 
 
 @cache
-def _graph(dataset: str, data_root: Path | None, offline: bool) -> Graph:
+def graph_of(dataset: str, data_root: Path | None, offline: bool) -> Graph:
+    """A graph of the catalogue, read once in a process."""
     return load_graph(dataset, data_root=data_root, offline=offline)
 
 
@@ -117,7 +118,7 @@ def do(task: Task, plan: Plan, on_epoch: OnEpoch | None = None) -> str:
     if plan.threads is not None:
         use_threads(plan.threads)
     cell, store = task.cell, plan.store
-    graph = _graph(cell.dataset, plan.data_root, plan.offline)
+    graph = graph_of(cell.dataset, plan.data_root, plan.offline)
     if task.kind == "search":
         record = _search(cell, graph, plan, on_epoch)
         store.write(store.search_path(cell.dataset, cell.split, cell.method), record)
@@ -125,13 +126,14 @@ def do(task: Task, plan: Plan, on_epoch: OnEpoch | None = None) -> str:
     searched = store.read(store.search_path(cell.dataset, cell.split, cell.method))
     assert searched is not None
     searched = {**searched, "settings": {**searched["settings"], **plan.changes}}
-    splits = _splits(cell, graph, plan, plan.runs, 0)
+    splits = splits_of(cell, graph, plan, plan.runs, 0)
     result = run_cell(cell, graph, splits, searched, torch.device(plan.device), on_epoch)
     store.write(store.cell_path(cell.dataset, cell.split, cell.method, cell.variant), result)
     return f"{task.label}: {result['test_mean']:.2f} ± {result['test_std']:.2f}"
 
 
-def _splits(cell: Cell, graph: Graph, plan: Plan, runs: int, seed: int) -> Splits:
+def splits_of(cell: Cell, graph: Graph, plan: Plan, runs: int, seed: int) -> Splits:
+    """The splits of a cell, run r from seed + r."""
     place = {"data_root": plan.data_root, "offline": plan.offline}
     return make_splits(graph, cell.dataset, cell.split, runs, seed, **place)  # type: ignore[arg-type]
 
@@ -142,7 +144,7 @@ def _search(cell: Cell, graph: Graph, plan: Plan, on_epoch: OnEpoch | None) -> d
         return _unsearched(cell)
     # The public split is one and its runs differ little; random splits differ by points.
     budget = Budget(plan.configurations, 3 if cell.split == PUBLIC else 5)
-    splits = _splits(cell, graph, plan, budget.runs, FIRST_SEED)
+    splits = splits_of(cell, graph, plan, budget.runs, FIRST_SEED)
     device = torch.device(plan.device)
     return search(method, graph, cell.dataset, splits, budget, device, on_epoch)
 

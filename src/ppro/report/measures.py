@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
 from ppro.graph import UNLABELLED, Graph
 
@@ -34,4 +33,7 @@ def rank_correlation(a: FloatArray, b: FloatArray) -> float | None:
     a, b = a[known], b[known]
     if a.size < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return None
+    # SciPy's statistics take half a second to import, and every command would pay.
+    from scipy.stats import spearmanr
+
     return float(spearmanr(a, b).statistic)

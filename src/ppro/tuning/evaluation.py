@@ -14,7 +14,7 @@ from optuna.trial import Trial
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.experiments.batches import Job, train_all
-from ppro.experiments.search import FIRST_SEED, without_test
+from ppro.experiments.search import FIRST_SEED
 from ppro.graph import Graph
 from ppro.training import OnEpoch
 from ppro.tuning.spaces import SearchSpace
@@ -44,7 +44,7 @@ class Evaluator:
     _hidden: Splits = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hidden", without_test(self.splits))
+        object.__setattr__(self, "_hidden", self.splits.without_test())
 
     @property
     def seeds(self) -> range:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from ppro.data import dataset_info
 from ppro.experiments.cells import Cell
@@ -75,6 +74,8 @@ def over_runs(values: Sequence[float | None]) -> Correlation:
     if len(known) < 2:
         return Correlation(math.nan, math.nan, constant)
     error = statistics.stdev(known) / math.sqrt(len(known))
+    from scipy import stats
+
     factor = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(known) - 1))
     return Correlation(statistics.fmean(known), factor * error, constant)
 

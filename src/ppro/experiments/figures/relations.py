@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ppro.data import dataset_info
 from ppro.experiments.cells import Cell
@@ -52,6 +51,8 @@ def group_means(measure: NDArray[np.float64], effects: NDArray[np.float64]) -> N
     Shapes: ``[n]`` and ``[R, n]`` to ``[R, GROUPS]``.
     """
     known = np.isfinite(measure)
+    from scipy.stats import rankdata
+
     rank = rankdata(measure[known]) / known.sum()
     group = np.minimum((rank * GROUPS).astype(int), GROUPS - 1)
     sizes = np.bincount(group, minlength=GROUPS)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
 from ppro.config import Settings
-from ppro.data import dataset_info, load_graph, make_splits
+from ppro.data import dataset_info
 from ppro.data.splits import Splits
 from ppro.experiments.cells import Cell, run_cell
 from ppro.experiments.figures.nodes import node_arrays, write_arrays
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan
+from ppro.experiments.tasks import Plan, graph_of, splits_of
 from ppro.fitting import Fit, fit
 from ppro.graph import Graph
 from ppro.recipes import shipped_recipe
@@ -96,26 +95,13 @@ def run_works(works: Sequence[Work], plan: Plan, jobs: int, on_done: OnDone) -> 
     run_all(do, works, plan, jobs, on_done)
 
 
-@cache
-def _graph(dataset: str, data_root: Path | None, offline: bool) -> Graph:
-    return load_graph(dataset, data_root=data_root, offline=offline)
-
-
 def do(work: Work, plan: Plan) -> str:
     """Train the runs of a work and write its file; returns a line that says what came out."""
     if plan.threads is not None:
         use_threads(plan.threads)
     cell = work.cell
-    graph = _graph(cell.dataset, plan.data_root, plan.offline)
-    splits = make_splits(
-        graph,
-        cell.dataset,
-        cell.split,
-        plan.runs,
-        0,
-        data_root=plan.data_root,
-        offline=plan.offline,
-    )
+    graph = graph_of(cell.dataset, plan.data_root, plan.offline)
+    splits = splits_of(cell, graph, plan, plan.runs, 0)
     record = _cell(cell, graph, splits, plan) if work.kind == "cells" else None
     if record is None:
         record, result = _trained(cell, graph, splits, plan)
