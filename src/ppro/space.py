@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,18 +31,7 @@ class Space:
         Shapes take turns. The first configuration of a shape has the first choice of every value,
         the others are drawn at random.
         """
-        sources = [
-            self._of_shape(shape, random.Random(seed + i)) for i, shape in enumerate(self.shapes)
-        ]
-        drawn: list[Configuration] = []
-        while sources and len(drawn) < number:
-            for source in list(sources):
-                configuration = next(source, None)
-                if configuration is None:
-                    sources.remove(source)
-                elif len(drawn) < number:
-                    drawn.append(configuration)
-        return drawn
+        return _take_turns(self._sources(seed), number)
 
     def size(self) -> int:
         """The number of different configurations."""
@@ -50,6 +39,11 @@ class Space:
         for choices in self.values.values():
             count *= len(choices)
         return count
+
+    def _sources(self, seed: int) -> list[Iterator[Configuration]]:
+        return [
+            self._of_shape(shape, random.Random(seed + i)) for i, shape in enumerate(self.shapes)
+        ]
 
     def _of_shape(self, shape: Mapping[str, Any], rng: random.Random) -> Iterator[Configuration]:
         total = self.size() // len(self.shapes)
@@ -63,3 +57,21 @@ class Space:
             code, index = divmod(code, len(choices))
             chosen[key] = choices[index]
         return chosen
+
+
+def draw_in_turns(spaces: Sequence[Space], number: int, seed: int = 0) -> list[Configuration]:
+    """Configurations from several spaces, whose shapes take turns; see :meth:`Space.draw`."""
+    sources = [source for i, s in enumerate(spaces) for source in s._sources(seed + 100 * i)]
+    return _take_turns(sources, number)
+
+
+def _take_turns(sources: list[Iterator[Configuration]], number: int) -> list[Configuration]:
+    drawn: list[Configuration] = []
+    while sources and len(drawn) < number:
+        for source in list(sources):
+            configuration = next(source, None)
+            if configuration is None:
+                sources.remove(source)
+            elif len(drawn) < number:
+                drawn.append(configuration)
+    return drawn

@@ -24,16 +24,21 @@ from ppro.experiments.pool import run_tasks
 from ppro.experiments.render import LEGEND, latex, markdown
 from ppro.experiments.search import CONFIGURATIONS
 from ppro.experiments.tables import TABLES, Table
-from ppro.experiments.tasks import QUICK, Plan, Task, missing_cells, missing_searches
+from ppro.experiments.tasks import QUICK, Plan, Task, missing_tasks
 from ppro.runfolder import whole_file
 
+INTERRUPTED = 130
 NAMES = (*TABLES, "datasets", *FIGURES, "all")
+_CHOICES = (
+    f"A table: {', '.join((*TABLES, 'datasets'))}; a figure: {', '.join(FIGURES)}; or all. "
+    "Several are run in their order."
+)
 Words = tuple[set[str], set[str], set[str]]
 """Datasets, splits and methods; an empty set stands for all."""
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
+    names: Annotated[list[str], typer.Argument(help=_CHOICES, metavar="NAME…")],
     runs: Annotated[int, typer.Option(min=1, help="Runs of every cell.")] = 10,
     only: Annotated[
         list[str] | None,
@@ -85,12 +90,14 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce depth --only cora --only l2b --device cuda
 
-      ppro reproduce ablation --only cora
+      ppro reproduce ablation sensitivity --only cora
 
       ppro reproduce all --render-only --page docs/results.md
     """
-    if name not in NAMES:
-        raise SettingsError(f"nothing to reproduce called '{name}'; {nearest(name, NAMES)}")
+    for name in names:
+        if name not in NAMES:
+            raise SettingsError(f"nothing to reproduce called '{name}'; {nearest(name, NAMES)}")
+    wanted = NAMES if "all" in names else tuple(dict.fromkeys(names))
     root = results or Path("results-quick" if quick else "results")
     root.mkdir(parents=True, exist_ok=True)
     plan = Plan(
@@ -103,14 +110,12 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         threads=max(1, (os.cpu_count() or 1) // jobs) if jobs > 1 else None,
         changes=QUICK if quick else {},
     )
-    tables = [TABLES[key]() for key in TABLES if name in (key, "all")]
-    figures = [FIGURES[key] for key in FIGURES if name in (key, "all")]
+    tables = [TABLES[key]() for key in wanted if key in TABLES]
+    figures = [FIGURES[key] for key in wanted if key in FIGURES]
     if not render_only:
-        words = _words(only)
-        _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
-        _run_figures(figures, plan, words, jobs)
+        _run_missing(tables, figures, plan, _words(only), jobs)
     texts = [_rendered(table, plan) for table in tables]
-    if name in ("datasets", "all"):
+    if "datasets" in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]
     for text in texts:
@@ -119,6 +124,18 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         for figure in figures:
             copy_picture(figure, plan.store, page)
         _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
+
+
+def _run_missing(
+    tables: Sequence[Table], figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int
+) -> None:
+    try:
+        _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
+        _run_figures(figures, plan, words, jobs)
+    except KeyboardInterrupt:
+        kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
+        console.err.print(kept)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _words(only: Sequence[str] | None) -> Words:
@@ -137,13 +154,17 @@ def _chosen(cell: Cell, words: Words) -> bool:
 
 
 def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
-    cells = {c.label: c for table in tables for c in table.cells() if _chosen(c, words)}
-    wanted = list(cells.values())
-    for what, find in (("searches", missing_searches), ("cells", missing_cells)):
-        tasks: list[Task] = find(wanted, plan)
-        if tasks:
-            with console.task_progress(f"{len(tasks)} {what} to do", len(tasks)) as on_done:
-                run_tasks(tasks, plan, jobs, on_done)
+    tasks: dict[str, Task] = {}
+    for table in tables:
+        cells = [cell for cell in table.cells() if _chosen(cell, words)]
+        tasks |= {
+            task.label: task for task in missing_tasks(cells, plan) if task.label not in tasks
+        }
+    if tasks:
+        kinds = [task.kind for task in tasks.values()]
+        title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
+        with console.task_progress(title, len(tasks)) as on_done:
+            run_tasks(list(tasks.values()), plan, jobs, on_done)
 
 
 def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:

@@ -25,13 +25,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a run reached; accuracies in percent, the test's NaN where there are no test nodes."""
+    """What a run reached; accuracies in percent, the test's NaN where there are no test nodes.
+
+    ``step_shares`` are the shares of the nodes that stopped at step 0, 1 … L.
+    """
 
     job: Job
     val_accuracy: float
     test_accuracy: float
     mean_step: float
     epochs: int
+    step_shares: list[float]
 
 
 def train_all(
@@ -42,13 +46,18 @@ def train_all(
     on_epoch: OnEpoch | None = None,
 ) -> list[Done]:
     """Train every job; those of one program go together. The order of the jobs is kept."""
-    order = sorted(range(len(jobs)), key=lambda i: repr(jobs[i].settings.program()))
+    order = sorted(range(len(jobs)), key=lambda i: _program(jobs[i].settings))
     found: dict[int, Done] = {}
-    for _, members in groupby(order, key=lambda i: repr(jobs[i].settings.program())):
+    for _, members in groupby(order, key=lambda i: _program(jobs[i].settings)):
         numbers = list(members)
         results = _train(graph, splits, [jobs[i] for i in numbers], device, on_epoch)
         found.update(zip(numbers, results, strict=True))
     return [found[i] for i in range(len(jobs))]
+
+
+def _program(settings: Settings) -> str:
+    """What runs of one program share; those without consistency need not pay for it."""
+    return repr((settings.program(), settings.consistency > 0))
 
 
 def _train(
@@ -84,14 +93,16 @@ def _train_together(
     )
     if result.history.interrupted:
         raise KeyboardInterrupt
-    steps = result.nodes.steps.float().mean(1)
+    steps = result.nodes.steps
+    depth = jobs[0].settings.max_steps
     return [
         Done(
             job,
             float(result.val_accuracy[i]),
             float(result.test_accuracy[i]),
-            float(steps[i]),
+            float(steps[i].float().mean()),
             int(result.history.epochs[i]),
+            (torch.bincount(steps[i].long(), minlength=depth + 1) / steps.shape[1]).tolist(),
         )
         for i, job in enumerate(jobs)
     ]

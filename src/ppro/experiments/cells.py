@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,7 @@ def run_cell(
         "test": test,
         "val": val,
         "mean_step": [run.mean_step for run in done],
+        "step_shares": _mean_shares([run.step_shares for run in done]),
         "epochs": [run.epochs for run in done],
         "configurations": searched["configurations"],
         "search_validation": _search_validation(searched),
@@ -77,6 +78,11 @@ def run_cell(
         "seconds": time.perf_counter() - start,
         "versions": versions(),
     }
+
+
+def _mean_shares(runs: Sequence[Sequence[float]]) -> list[float]:
+    """The mean over the runs of the share of nodes that stopped at each step."""
+    return [round(statistics.fmean(shares), 5) for shares in zip(*runs, strict=True)]
 
 
 def _search_validation(searched: Mapping[str, Any]) -> float | None:

@@ -10,8 +10,11 @@ from ppro.baselines import BASELINES
 from ppro.config import nearest
 from ppro.data import dataset_info
 from ppro.errors import SettingsError
-from ppro.experiments.ppro_spaces import ppro_space, with_consistency
-from ppro.space import Kind, Space
+from ppro.experiments.ppro_spaces import ppro_space, wide_spaces, with_consistency
+from ppro.space import Configuration, Kind, Space, draw_in_turns
+
+WIDER = 2
+"""A wide search tries so many times the configurations of another."""
 
 HOMOPHILOUS = frozenset({"cora", "citeseer", "pubmed", "digits"})
 
@@ -32,6 +35,7 @@ class Method:
         settings: what makes it this method, whatever the search chooses.
         note: what a reader of its numbers must know.
         consistent: whether forwards under dropout must agree on all nodes besides.
+        wide: whether its search is of more shapes, and of as many more configurations.
     """
 
     name: str
@@ -39,9 +43,16 @@ class Method:
     settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     consistent: bool = False
+    wide: bool = False
+
+    def configurations(self, kind: Kind, number: int) -> list[Configuration]:
+        """What a search of ``number`` configurations tries; a wide one takes more."""
+        if not self.wide:
+            return self.space(kind).draw(number)
+        return draw_in_turns(wide_spaces(self.settings["strategy"]), WIDER * number)
 
     def space(self, kind: Kind) -> Space:
-        """What its search draws from."""
+        """What its search draws from, where it is not wide."""
         model = self.settings["model"]
         if model == "ppro":
             own = ppro_space(self.settings["backbone"], self.settings["strategy"], kind)
@@ -53,6 +64,10 @@ class Method:
         """The same method with the option, under a name of its own."""
         title = f"{self.title}, consistency"
         return replace(self, name=f"{self.name}+c", title=title, consistent=True)
+
+    def made_wide(self) -> Method:
+        """The same method, searched further, under a name of its own."""
+        return replace(self, name=f"{self.name}-wide", title=f"{self.title}, wide", wide=True)
 
 
 TITLES = {
@@ -104,10 +119,13 @@ def _ppro() -> list[Method]:
 _AS_PUBLISHED = {method.name: method for method in (*_rivals(), *_ppro())}
 CONSISTENT = ("mlp", "gcn", "appnp", "gcnii", "gprgnn", "appnp-none", "l2b", "l2u")
 """Those that are measured with consistency too."""
+OURS = ("appnp-none", "l2b", "l2u")
+"""PPro and its backbone, from whose searches the recipes are made."""
 
 METHODS: dict[str, Method] = {
     **_AS_PUBLISHED,
     **{f"{name}+c": _AS_PUBLISHED[name].made_consistent() for name in CONSISTENT},
+    **{f"{name}-wide": _AS_PUBLISHED[name].made_wide() for name in OURS},
 }
 
 

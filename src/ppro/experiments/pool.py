@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
 from ppro.experiments.tasks import Plan, Task, do
@@ -14,8 +14,12 @@ Work = TypeVar("Work")
 
 
 def run_tasks(tasks: Sequence[Task], plan: Plan, jobs: int, on_done: OnDone) -> None:
-    """Do all tasks of tables; what is done when Ctrl-C or an error comes stays done."""
-    run_all(do, tasks, plan, jobs, on_done)
+    """Do all tasks of tables, a cell after its search; what is done when an error comes stays so.
+
+    Args:
+        tasks: in the order of their importance, no cell before its search.
+    """
+    run_all(do, tasks, plan, jobs, on_done, rests_on=Task.rests_on)
 
 
 def run_all(
@@ -24,8 +28,13 @@ def run_all(
     plan: Plan,
     jobs: int,
     on_done: OnDone,
+    rests_on: Callable[[Work, Work], bool] | None = None,
 ) -> None:
-    """Do all works, each of which returns a line; what is done when an error comes stays done."""
+    """Do all works, each of which returns a line; what is done when an error comes stays done.
+
+    Args:
+        rests_on: whether the first of two works must wait for the second.
+    """
     if jobs == 1:
         for work in works:
             on_done(do_one(work, plan))
@@ -33,13 +42,35 @@ def run_all(
     # A process that has touched CUDA cannot be forked.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, max(len(works), 1)), mp_context=context)
-    futures: list[Future[str]] = [pool.submit(do_one, work, plan) for work in works]
+    todo, going = list(works), dict[Future[str], Work]()
     try:
-        for future in as_completed(futures):
-            on_done(future.result())
+        while todo or going:
+            for work in _ready(todo, list(going.values()), jobs - len(going), rests_on):
+                todo.remove(work)
+                going[pool.submit(do_one, work, plan)] = work
+            for future in wait(going, return_when=FIRST_COMPLETED).done:
+                del going[future]
+                on_done(future.result())
     except BaseException:
         for process in list((pool._processes or {}).values()):
             process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _ready(
+    todo: Sequence[Work],
+    going: Sequence[Work],
+    number: int,
+    rests_on: Callable[[Work, Work], bool] | None,
+) -> list[Work]:
+    """The first works that wait for none that is still to be done."""
+    found: list[Work] = []
+    for i, work in enumerate(todo):
+        if len(found) == number:
+            break
+        before = [*going, *todo[:i]]
+        if rests_on is None or not any(rests_on(work, other) for other in before):
+            found.append(work)
+    return found

@@ -102,9 +102,36 @@ _CONSISTENCY: Values = {
     "consistency_temperature": (0.5, 0.3),
     "node_dropout": (0.5,),
     "dropout": (0.2, 0.5, 0.8),
+    "weight_decay": (1e-3, 5e-4, 5e-3),
 }
 
 
 def with_consistency(space: Space) -> Space:
     """A space of a method, with the choices of consistency besides; it drops whole nodes."""
     return Space(space.shapes, {**space.values, **_CONSISTENCY})
+
+
+_CHANGES: tuple[Mapping[str, Any], ...] = ({}, {"use_progress": True})
+_OWN_FIRST = {**_RAW, "concat": True, "max_steps": 5, "alpha": 0.0, "weight_form": "tanh"}
+_OTHERS_ONLY = {**_RAW, "self_loops": False, "max_steps": 5, "alpha": 0.0}
+_FEATURES = {**_RAW, "form": "class", "max_steps": 5, "alpha": 0.9}
+_WIDE_TRAINING: tuple[tuple[Mapping[str, Any], Values], ...] = (
+    (_OWN_FIRST, {"dropout": (0.2, 0.5, 0.7), "weight_decay": (5e-3, 5e-4, 1e-2)}),
+    (_OTHERS_ONLY, {"dropout": (0.2, 0.5, 0.0), "weight_decay": (1e-5, 1e-4, 5e-4)}),
+    (_FEATURES, {"dropout": (0.5, 0.2, 0.7), "weight_decay": (5e-4, 5e-3, 1e-3)}),
+)
+
+
+def wide_spaces(strategy: str) -> tuple[Space, ...]:
+    """PPro on APPNP, or APPNP alone, for heterophilous graphs: each form with its own values.
+
+    PPro may show its controller the progress of a step; the backbone alone may choose its depth.
+    """
+    controllers = _CONTROLLERS.get((strategy, "heterophilous"), {})
+    rates: Values = {"lr": (0.01, 0.005, 0.05)}
+    spaces = []
+    for form, training in _WIDE_TRAINING:
+        changes = ({"max_steps": 1}, {"max_steps": 2}) if strategy == "none" else _CHANGES
+        shapes = tuple({**form, **change} for change in changes)
+        spaces.append(Space(shapes, {**training, **rates, **controllers}))
+    return tuple(spaces)

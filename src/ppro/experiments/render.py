@@ -75,6 +75,8 @@ def markdown(table: Table, store: Store, level: int = 2) -> str:
     parts = [f"{'#' * level} {table.title}\n"]
     for panel in table.panels:
         parts += [f"{'#' * (level + 1)} {panel.title}\n", _grid(panel, store), ""]
+        if panel.studied:
+            parts += [_study(panel, store), ""]
         parts += [_budget(panel, store), "", _tests(panel, store), ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -99,6 +101,30 @@ def _place(entry: Entry) -> str:
     ours = f"{entry.result['test_mean']:.1f} ± {entry.result['test_std']:.1f}"
     ours = f"**{ours}**" if entry.best else ours
     return ours + (f"{paper}, {entry.difference})" if paper else "")
+
+
+def _study(panel: Panel, store: Store) -> str:
+    """Of each cell the validation accuracy, and how many nodes stop at neither common step."""
+    found = entries(panel, store)
+    headings = [column.heading for column in panel.columns]
+    lines = [
+        "| validation; nodes at other steps than the two most common | "
+        + " | ".join(headings)
+        + " |"
+    ]
+    lines.append("|---" * (len(headings) + 1) + "|")
+    for row in panel.rows:
+        results = [found[row, heading].result for heading in headings]
+        places = ["–" if r is None else f"{r['val_mean']:.1f}; {_between(r)}" for r in results]
+        lines.append(f"| {METHODS[row].title} | " + " | ".join(places) + " |")
+    return "\n".join(lines)
+
+
+def _between(result: Mapping[str, Any]) -> str:
+    """The share of the nodes that stop at none of the two steps where most nodes stop."""
+    if "step_shares" not in result:
+        return "not recorded"
+    return f"{100 * sum(sorted(result['step_shares'])[:-2]):.0f} %"
 
 
 def _budget(panel: Panel, store: Store) -> str:

@@ -48,7 +48,7 @@ def search(
 ) -> dict[str, Any]:
     """Try the configurations that the method's space gives; returns the record of all of them."""
     kind, start = kind_of(dataset), time.perf_counter()
-    drawn = method.space(kind).draw(budget.configurations)
+    drawn = method.configurations(kind, budget.configurations)
     candidates = [Settings(**{**method.settings, **changes}) for changes in drawn]
     jobs = [
         Job(settings.replace(seed=FIRST_SEED + run), run)

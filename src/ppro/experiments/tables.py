@@ -12,7 +12,7 @@ from typing import Any
 from ppro.data import dataset_info
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.experiments.cells import Cell
-from ppro.experiments.methods import CONSISTENT, METHODS
+from ppro.experiments.methods import CONSISTENT, METHODS, OURS
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Panel:
         paper: the paper's number by method and heading.
         left_out: cells that the paper leaves empty, and that stay empty here.
         pairs: methods to compare run by run: PPro and its own backbone.
+        studied: whether validation accuracies and the use of the steps are shown as well.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Panel:
     paper: Mapping[tuple[str, str], PaperNumber]
     left_out: frozenset[tuple[str, str]] = frozenset()
     pairs: Sequence[tuple[str, str]] = ()
+    studied: bool = False
 
     def cell(self, row: str, column: Column) -> Cell | None:
         """What stands in a place, or None where nothing does."""
@@ -196,8 +198,65 @@ def beyond() -> Table:
     columns = _columns(["cora", "citeseer", "pubmed"])
     rows = [name for method in CONSISTENT for name in (method, f"{method}+c")]
     pairs = [("l2b+c", "appnp-none+c"), ("l2u+c", "appnp-none+c"), ("l2b+c", "l2b")]
-    panel = Panel("public split", columns, rows, {}, pairs=pairs)
+    # Thirty-two layers, all nodes, two forwards, forty-eight runs: too much for one graph.
+    empty = frozenset({("gcnii+c", dataset_info("pubmed").title)})
+    panel = Panel("public split", columns, rows, {}, empty, pairs)
     return Table("beyond", "Beyond the paper: consistency between dropout forwards", [panel])
+
+
+_EIGHT = (
+    *("cora", "citeseer", "pubmed"),
+    *("chameleon", "cornell-legacy", "texas", "wisconsin", "actor"),
+)
+
+
+def recipes() -> Table:
+    """Not in the paper: the searches from which the recipes are chosen, on its eight graphs."""
+    columns = _columns(_EIGHT)
+    rows = [f"{name}{more}" for name in OURS for more in ("", "-wide", "+c")]
+    citation = {c.heading for c in columns if c.split == PUBLIC}
+    empty = {
+        (row, c.heading)
+        for row in rows
+        for c in columns
+        if row.endswith("-wide" if c.heading in citation else "+c")
+    }
+    panel = Panel("the paper's splits", columns, rows, {}, frozenset(empty))
+    return Table("recipes", "The searches behind the recipes", [panel])
+
+
+_CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "as chosen": {},
+    "k/L and change seen": {"use_progress": True},
+    "the same, ε = 0.7": {"use_progress": True, "epsilon": 0.7},
+    "predictions seen": {"controller_inputs": "predictions"},
+    "selection smoothed": {"selection": "smoothed"},
+    "selection by loss": {"selection": "loss"},
+}
+_AGREEMENTS: Mapping[str, Mapping[str, Any]] = {
+    "agreement at full depth": {},
+    "of selected steps": {"consistency_on": "selected"},
+    "by priority": {"consistency_on": "priority"},
+    "k/L and change seen": {"use_progress": True},
+}
+
+
+def choices() -> Table:
+    """Not in the paper: what it leaves open, one change at a time from the chosen settings."""
+    panels = []
+    for dataset in _EIGHT:
+        title = f"{dataset_info(dataset).title}, {_split(dataset)}"
+        columns = _changed(dataset, _CHOICES)
+        panels.append(Panel(title, columns, ("l2b", "l2u"), {}, studied=True))
+        if _split(dataset) == PUBLIC:
+            title, columns = f"{title}, with consistency", _changed(dataset, _AGREEMENTS)
+            panels.append(Panel(title, columns, ("l2b+c", "l2u+c"), {}, studied=True))
+    return Table("choices", "Choices that the paper leaves open", panels)
+
+
+def _changed(dataset: str, changes: Mapping[str, Mapping[str, Any]]) -> list[Column]:
+    split = _split(dataset)
+    return [Column(heading, dataset, split, change) for heading, change in changes.items()]
 
 
 TABLES = {
@@ -207,4 +266,6 @@ TABLES = {
     "depth": depth,
     "l2p": l2p,
     "beyond": beyond,
+    "recipes": recipes,
+    "choices": choices,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -66,6 +66,17 @@ class Task:
         """What progress calls it."""
         return f"{self.kind} {self.cell.label}"
 
+    def rests_on(self, other: Task) -> bool:
+        """Whether it needs what the other one finds."""
+        if (self.kind, other.kind) != ("cell", "search"):
+            return False
+        ours, theirs = self.cell, other.cell
+        return (ours.dataset, ours.split, ours.method) == (
+            theirs.dataset,
+            theirs.split,
+            theirs.method,
+        )
+
     @property
     def size(self) -> int:
         """A rough measure of its work, to begin with the largest."""
@@ -92,9 +103,15 @@ def missing_cells(cells: Sequence[Cell], plan: Plan) -> list[Task]:
     return sorted(tasks, key=lambda task: -task.size)
 
 
+def missing_tasks(cells: Sequence[Cell], plan: Plan) -> list[Task]:
+    """All that is missing: the searches, then the cells."""
+    return [*missing_searches(cells, plan), *missing_cells(cells, plan)]
+
+
 def _affordable(cell: Cell, plan: Plan) -> int:
-    space = find_method(cell.method).space(kind_of(cell.dataset))
-    return min(plan.configurations, space.size())
+    """How many configurations a search of the cell's method can try."""
+    method, kind = find_method(cell.method), kind_of(cell.dataset)
+    return len(method.configurations(kind, plan.configurations))
 
 
 def _is_done(cell: Cell, plan: Plan) -> bool:
@@ -104,7 +121,14 @@ def _is_done(cell: Cell, plan: Plan) -> bool:
     if record is None or searched is None or record["runs"] < plan.runs:
         return False
     wanted = Settings(**{**searched["settings"], **plan.changes, **cell.changes})
-    return bool(record["settings"] == wanted.model_dump(exclude_none=True))
+    return made_with(record, wanted)
+
+
+def made_with(record: Mapping[str, Any], wanted: Settings) -> bool:
+    """Whether a result is one of these settings; those newer than it are at their defaults."""
+    if record["settings"].keys() - Settings.model_fields.keys():
+        return False
+    return Settings(**record["settings"]) == wanted
 
 
 @cache
@@ -152,7 +176,7 @@ def _search(cell: Cell, graph: Graph, plan: Plan, on_epoch: OnEpoch | None) -> d
 def _unsearched(cell: Cell) -> dict[str, Any]:
     """The record of no search: the first configuration of the space, nothing tried."""
     method, kind = find_method(cell.method), kind_of(cell.dataset)
-    first = method.space(kind).draw(1)[0]
+    first = method.configurations(kind, 1)[0]
     return {
         "method": cell.method,
         "dataset": cell.dataset,
