@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install train test coverage mutation docs format clean
+.PHONY: install train test coverage mutation docs recipes format clean
 
 install: $(VENV)/.installed
 
@@ -39,6 +39,10 @@ mutation: install
 	rm -rf mutants
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results --all true | $(BIN)/python tools/mutation.py results/mutation.json
+
+# The recipes that ship with the package, from what results/ records.
+recipes: install
+	$(BIN)/python tools/make_recipes.py results src/ppro/recipes
 
 format: install
 	$(BIN)/ruff format .

@@ -14,6 +14,7 @@ from ppro.config import Settings
 
 ROOT = Path(__file__).parent.parent
 DOCS, TABLES = ROOT / "docs", ROOT / "results" / "tables"
+PACKAGE = ROOT / "src" / "ppro"
 REMOTE = re.compile(r"""(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?|png|svg))["?]""")
 
 
@@ -75,7 +76,9 @@ def test_the_method_names_settings_that_exist() -> None:
 def test_the_picture_of_the_house_is_true() -> None:
     text = (DOCS / "contributing.md").read_text(encoding="utf-8")
     house = text.split("## One way through the house")[1].split("Beside the package")[0]
-    rooms = set(re.findall(r"\b([a-z]\w*(?:\.py|/))", house))
+    rooms = set(re.findall(r"\b((?:[a-z]\w*/)*[a-z]\w*(?:\.py|/))", house))
     assert len(rooms) > 20
     for room in rooms:
-        assert (ROOT / "src" / "ppro" / room).exists(), room
+        assert (PACKAGE / room).exists(), room
+    packages = {f"{path.parent.name}/" for path in PACKAGE.glob("*/__init__.py")}
+    assert packages - rooms == set()

@@ -6,10 +6,10 @@ import torch
 from ppro.config import Settings
 from ppro.errors import SettingsError
 from ppro.large_graph import FeatureRows, LargeGraph
-from ppro.memory import GIB, available, check_fits, estimate
+from ppro.memory import GIB, Sizes, available, check_fits, estimate
 
 
-def imagined(nodes: int, edges: int, features: int = 128, classes: int = 10) -> LargeGraph:
+def imagined(nodes: int, edges: int, classes: int = 10) -> LargeGraph:
     """A graph of which only the sizes are there."""
 
     def nothing(*_: object) -> torch.Tensor:
@@ -19,30 +19,49 @@ def imagined(nodes: int, edges: int, features: int = 128, classes: int = 10) -> 
         "imagined",
         torch.empty(nodes + 1, dtype=torch.int64, device="meta"),
         torch.empty(2 * edges, dtype=torch.int32, device="meta"),
-        FeatureRows((nodes, features), nothing, nothing),
+        FeatureRows((nodes, 128), nothing, nothing),
         torch.empty(nodes, dtype=torch.int64, device="meta"),
         tuple(map(str, range(classes))),
     )
 
 
-BIG = imagined(10_000_000, 100_000_000)
+GRAPH = imagined(10_000_000, 100_000_000)
+BIG = Sizes.of(GRAPH)
 CLASS = Settings(form="class")
 
 
-def test_ten_million_nodes_fit_sixteen_gib_whatever_the_depth_and_the_features() -> None:
+def test_ten_million_nodes_fit_sixteen_gib_whatever_the_depth() -> None:
+    assert (BIG.nodes, BIG.edges, BIG.classes) == (10_000_000, 100_000_000, 10)
     assert estimate(BIG, CLASS, 1).total < 16 * GIB
-    deep = estimate(BIG, CLASS.replace(max_steps=64), 1)
-    wide = estimate(imagined(10_000_000, 100_000_000, features=1000), CLASS, 1)
-    assert deep == wide == estimate(BIG, CLASS, 1)
+    assert estimate(BIG, CLASS.replace(max_steps=64), 1) == estimate(BIG, CLASS, 1)
 
 
 @pytest.mark.parametrize(
     "more",
-    [{"form": "hidden"}, {"edge_dropout": 0.5}, {"normalisation": "row"}, {"model": "mlp"}],
+    [
+        {"form": "hidden"},
+        {"edge_dropout": 0.5},
+        {"normalisation": "row"},
+        {"model": "gcn"},
+        {"model": "dagnn"},
+    ],
 )
 def test_what_costs_more_is_estimated_higher(more: dict[str, object]) -> None:
     costly = CLASS.model_copy(update={"strategy": "none", **more})
     assert estimate(BIG, costly, 1).total > estimate(BIG, CLASS, 1).total
+
+
+@pytest.mark.parametrize("model", ["mlp", "appnp", "sgc"])
+def test_rivals_that_take_blocks_cost_no_more(model: str) -> None:
+    rival = CLASS.model_copy(update={"strategy": "none", "model": model, "form": "hidden"})
+    assert estimate(BIG, rival, 1) == estimate(BIG, CLASS, 1)
+
+
+def test_columns_of_a_huge_graph_are_longer() -> None:
+    most = Sizes(10_000_000, 1_000_000_000, 10)
+    more = Sizes(10_000_000, 1_100_000_000, 10)
+    per_entry = [estimate(s, CLASS, 1).edges / (2 * s.edges + s.nodes) for s in (most, more)]
+    assert per_entry[1] - per_entry[0] == pytest.approx(4, abs=0.01)
 
 
 def test_every_run_counts() -> None:
@@ -53,12 +72,12 @@ def test_every_run_counts() -> None:
 
 def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
     with pytest.raises(SettingsError, match=r"needs about .* GiB \(edges 2\..*2\.0 GiB are free"):
-        check_fits(BIG, CLASS, 1, room=2 * GIB)
+        check_fits(GRAPH, CLASS, 1, room=2 * GIB)
     with pytest.raises(SettingsError, match="fewer runs"):
-        check_fits(BIG, CLASS, 10, room=16 * GIB)
+        check_fits(GRAPH, CLASS, 10, room=16 * GIB)
     with pytest.raises(SettingsError, match="form=class"):
-        check_fits(BIG, Settings(), 1, room=16 * GIB)
-    assert check_fits(BIG, CLASS, 1, room=16 * GIB).total > GIB
+        check_fits(GRAPH, Settings(), 1, room=16 * GIB)
+    assert check_fits(GRAPH, CLASS, 1, room=16 * GIB).total > GIB
 
 
 def test_the_system_says_what_is_free() -> None:

@@ -50,7 +50,7 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
     if device.type == "cpu":
         needed = check_fits(graph, settings, runs)
         # The one line of a library that a user should see unasked: hours may depend on it.
-        logger.warning("%s: training needs %s of memory", graph.name, needed)
+        logger.warning("%s needs %s of memory", graph.name, needed)
         return_freed_memory()
     return large_inputs(graph, settings, device)
 

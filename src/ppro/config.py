@@ -29,7 +29,7 @@ PER_RUN = frozenset(
     {
         *("seed", "lr", "lr_controller", "weight_decay", "step_decay", "dropout", "edge_dropout"),
         *("node_dropout", "consistency", "consistency_temperature"),
-        *("epsilon", "lambda1", "lambda2", "propagation_bias"),
+        *("epsilon", "lambda1", "lambda2", "propagation_bias", "judge_share"),
     }
 )
 """Settings that may differ between the runs of one batch; all others shape the program."""
@@ -114,6 +114,10 @@ class Settings(BaseModel):
         default=False,
         description="the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖",
     )
+    judge_share: Share = Field(
+        default=0.0,
+        description="share of the training nodes that teach the controllers alone",
+    )
     propagation_bias: float | None = Field(
         default=None,
         description="initial bias of the propagation head; default -2 (l2b) or 4 (l2u)",
@@ -187,6 +191,17 @@ class PaperResult(BaseModel):
     table: str
 
 
+class Found(BaseModel):
+    """How the settings of a recipe were found; accuracy in percent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: str = Field(description="whose search found them")
+    configurations: int = Field(ge=0, description="searched for all that competed")
+    runs: int = Field(ge=1, description="runs behind the validation accuracy")
+    validation: float = Field(ge=0, le=100)
+
+
 class Recipe(BaseModel):
     """A dataset, a split and the settings for it, with the paper's number where it has one."""
 
@@ -195,6 +210,7 @@ class Recipe(BaseModel):
     dataset: str
     split: str
     settings: Settings = Settings()
+    found: Found | None = None
     paper: PaperResult | None = None
     note: str = ""
 
@@ -230,7 +246,11 @@ def explain(error: ValidationError, where: str, model: type[BaseModel]) -> str:
     return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {problem['input']!r})"
 
 
-_GROUPS: dict[str, type[BaseModel]] = {"settings": Settings, "paper": PaperResult}
+_GROUPS: dict[str, type[BaseModel]] = {
+    "settings": Settings,
+    "found": Found,
+    "paper": PaperResult,
+}
 
 
 def parse_settings(values: Mapping[str, Any], where: str) -> Settings:
@@ -274,6 +294,16 @@ def read_recipe(path: Path) -> Recipe:
 def recipe_toml(recipe: Recipe) -> str:
     """A recipe as TOML text, every setting spelled out."""
     return tomli_w.dumps(recipe.model_dump(exclude_none=True))
+
+
+def short_recipe_toml(recipe: Recipe) -> str:
+    """A recipe as TOML text, with the settings that differ from the defaults."""
+    values = recipe.model_dump(exclude_none=True, exclude_defaults=True)
+    strategy = recipe.settings.strategy
+    usual = Settings(strategy=strategy).model_dump(exclude_none=True)
+    given = recipe.settings.model_dump(exclude_none=True)
+    changed = {key: value for key, value in given.items() if value != usual.get(key)}
+    return tomli_w.dumps({**values, "settings": {"strategy": strategy, **changed}})
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, Any]:

@@ -17,3 +17,7 @@ class SettingsError(PProError):
 
 class RunError(PProError):
     """A run folder is missing, incomplete or of a format this version cannot read."""
+
+
+class RankError(PProError):
+    """A process of a training by several has died or does not answer."""

@@ -43,12 +43,11 @@ class FeatureBlock(Features):
         if noise is None:
             return torch.matmul(x, weight)
         assert self.nodes is not None
-        out = torch.matmul(
-            noise.drop(x, matrix_ids(self.nodes, self.shape[1]), FEATURE_SITE), weight
-        )
+        nodes = noise.numbers(self.nodes)
+        out = torch.matmul(noise.drop(x, matrix_ids(nodes, self.shape[1]), FEATURE_SITE), weight)
         if noise.node_rates is None:
             return out
-        return out * noise.scale(matrix_ids(self.nodes, 1), NODE_SITE, noise.node_rates)
+        return out * noise.scale(matrix_ids(nodes, 1), NODE_SITE, noise.node_rates)
 
 
 class BlockedFeatures(Features):

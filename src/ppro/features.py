@@ -34,6 +34,7 @@ class Features:
 
     Args:
         matrix: X, dense or sparse CSR. Shape ``[n, f]``.
+        numbers: the nodes of the rows in the whole graph, or None where these are all. ``[n]``.
 
     Attributes:
         nodes: the nodes of the rows where they are a block of all rows, else None. ``[1, b]``.
@@ -41,13 +42,16 @@ class Features:
 
     nodes: Tensor | None = None
 
-    def __init__(self, matrix: Tensor) -> None:
+    def __init__(self, matrix: Tensor, numbers: Tensor | None = None) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self.forward: _SparseDropped | _DenseDropped
         self.adjoint: _SparseDropped | _DenseDropped
         sparse = matrix.layout == torch.sparse_csr
-        self.forward, self.adjoint = (_SparseDropped if sparse else _DenseDropped).pair(matrix)
-        self._row_ids = _row_ids(self.shape[0], matrix.device)
+        if numbers is None:
+            numbers = torch.arange(self.shape[0], device=matrix.device)
+        dropped = _SparseDropped if sparse else _DenseDropped
+        self.forward, self.adjoint = dropped.pair(matrix, numbers)
+        self._row_ids = matrix_ids(numbers, 1).squeeze(-1).unsqueeze(0)
 
     @cached_property
     def dense(self) -> Tensor:
@@ -82,11 +86,6 @@ class Features:
         return out * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
 
 
-def _row_ids(rows: int, device: torch.device) -> Tensor:
-    """Dropout ids of whole rows. Shape ``[1, rows]``."""
-    return matrix_ids(torch.arange(rows, device=device), 1).squeeze(-1).unsqueeze(0)
-
-
 class _SparseDropped:
     """A sparse matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
 
@@ -94,10 +93,10 @@ class _SparseDropped:
         self.matrix, self.ids = matrix, ids
 
     @classmethod
-    def pair(cls, matrix: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
+    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
         """X and its transpose; an element has the same id in both."""
         matrix = compact(matrix)
-        ids = element_ids(row_indices(matrix), matrix.col_indices())
+        ids = element_ids(numbers[row_indices(matrix)], matrix.col_indices())
         adjoint, order = transpose(matrix)
         return cls(matrix, ids), cls(adjoint, ids[order])
 
@@ -118,9 +117,9 @@ class _DenseDropped:
         self.matrix, self.ids = matrix, ids
 
     @classmethod
-    def pair(cls, matrix: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
+    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
         """X and its transpose; an element has the same id in both."""
-        ids = matrix_ids(torch.arange(matrix.shape[0], device=matrix.device), matrix.shape[1])
+        ids = matrix_ids(numbers, matrix.shape[1])
         return cls(matrix, ids), cls(matrix.t(), ids.t())
 
     def product(self, right: Tensor, noise: Noise | None) -> Tensor:

@@ -10,10 +10,14 @@ import torch
 from torch import Tensor
 
 from ppro.assembly import OwnBackbone
+from ppro.blocks import row_blocks
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.graph import Graph
 from ppro.large_graph import LargeGraph
+
+BLOCK_ROWS = 65_536
+"""Rows of features in a file that are looked at at a time."""
 
 Fingerprint = dict[str, str]
 """One text for each part of a training, by the name that a message calls it."""
@@ -57,11 +61,10 @@ def _described(backbone: OwnBackbone) -> str:
 
 def _tensors(graph: Graph) -> Iterable[Tensor]:
     if isinstance(graph, LargeGraph):
-        yield graph.starts
-        yield graph.columns
-    else:
-        yield graph.edge_index
-    yield graph.labels
+        yield from (graph.starts, graph.columns, graph.labels)
+        yield from map(graph.rows.read, row_blocks(graph.num_nodes, BLOCK_ROWS))
+        return
+    yield from (graph.edge_index, graph.labels)
     if graph.edge_weight is not None:
         yield graph.edge_weight
     if graph.features.layout == torch.sparse_csr:

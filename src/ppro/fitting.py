@@ -114,7 +114,7 @@ def fit(
     Raises:
         SettingsError: the settings are none, disagree, or are not as many as the runs of the split.
     """
-    _check_count(splits, settings)
+    check_count(splits, settings)
     settings = settings_for(backbone, settings)
     device = device or torch.device("cpu")
     if device.type == "cpu":
@@ -145,7 +145,12 @@ def fit(
     )
 
 
-def _check_count(splits: Splits, settings: Sequence[Settings]) -> None:
+def check_count(splits: Splits, settings: Sequence[Settings]) -> None:
+    """Refuse settings that are not one for each run of the split.
+
+    Raises:
+        SettingsError: they are fewer or more.
+    """
     if splits.runs != len(settings):
         raise SettingsError(
             f"split {splits.name} is of {splits.runs} runs, but there are settings of "

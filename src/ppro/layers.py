@@ -66,4 +66,6 @@ class Dropping(nn.Module):
         """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
         if noise is None:
             return h
+        if noise.nodes is not None:
+            return noise.drop(h, matrix_ids(noise.nodes, h.shape[2]).unsqueeze(0), site)
         return noise.drop(h, self.ids(h.shape[1], h.shape[2], h.device), site)

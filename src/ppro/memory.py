@@ -20,6 +20,9 @@ _MATRICES_OF_ROWS = 10
 """Rows picked from embeddings, their aggregate, the best so far, and what makes them anew."""
 _HIDDEN_OF_OTHERS = 4
 """Hidden layers that a network stores which does not take the features in blocks."""
+_RIVALS_IN_BLOCKS = ("mlp", "appnp", "sgc", "gprgnn", "dagnn")
+_RIVALS_OF_ALL_STEPS = ("gprgnn", "dagnn")
+"""Those that take features in blocks, and those that keep the rows of every step."""
 
 
 @dataclass(frozen=True)
@@ -43,35 +46,71 @@ class Estimate:
         return f"about {self.total / GIB:.1f} GiB ({shown}, program {PROGRAM / GIB:.1f})"
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """What an estimate asks of a graph."""
+
+    nodes: int
+    edges: int
+    classes: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> Sizes:
+        """Those of a graph."""
+        return cls(graph.num_nodes, graph.num_edges, graph.num_classes)
+
+
 def in_blocks(settings: Settings) -> bool:
     """Whether the network of these settings takes features in blocks, from end to end."""
-    ppro = settings.model == "ppro" and settings.backbone == "appnp" and settings.form == "class"
-    return ppro or (settings.model == "ppro" and settings.backbone == "sgc")
+    if settings.model != "ppro":
+        return settings.model in _RIVALS_IN_BLOCKS
+    return settings.backbone == "sgc" or (settings.backbone == "appnp" and settings.form == "class")
 
 
-def estimate(graph: Graph, settings: Settings, runs: int) -> Estimate:
+def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
     """What training and prediction take at their peak, prediction of all nodes being the most.
 
     Features in a file take nothing where the network takes them in blocks.
     """
-    nodes, entries = graph.num_nodes, 2 * graph.num_edges
-    loops = nodes if settings.self_loops else 0
-    # A column and a value for each entry, and the column in the file, which is mapped.
-    # A row-normalised matrix has values of its own both ways.
-    per_entry = 12 if settings.normalisation == "symmetric" else 16
-    if settings.edge_dropout > 0:
-        per_entry += 4 + 8 * runs
-    width = graph.num_classes if in_blocks(settings) else settings.hidden
+    nodes = sizes.nodes
+    entries = 2 * sizes.edges + (nodes if settings.self_loops else 0)
+    width = sizes.classes if in_blocks(settings) else settings.hidden
     matrix = 4.0 * nodes * width * runs
     hidden = 0.0 if in_blocks(settings) else _HIDDEN_OF_OTHERS * matrix
     return Estimate(
-        edges=per_entry * (entries + loops) + 4.0 * nodes,
-        # Labels, starts, masks, priorities, rows, steps and weights.
-        nodes=(8 + 8 + 3 * runs + 8 + 48 * runs) * nodes,
+        edges=per_entry(entries, settings, runs) * entries + 4.0 * nodes,
+        nodes=per_node(runs) * nodes,
         features=hidden,
         embeddings=_MATRICES_OF_PASS * matrix,
-        rows=_MATRICES_OF_ROWS * matrix,
+        rows=(matrices(settings) - _MATRICES_OF_PASS) * matrix,
     )
+
+
+def per_node(runs: int) -> int:
+    """Bytes for a node: label, start, masks, priorities, rows, steps and weights."""
+    return 8 + 8 + 3 * runs + 8 + 48 * runs
+
+
+def per_entry(entries: int, settings: Settings, runs: int) -> int:
+    """Bytes for an entry of the adjacency.
+
+    A column and a value, and the column in the file, which is mapped. A row-normalised matrix has
+    values of its own both ways.
+    """
+    size = 12 if settings.normalisation == "symmetric" else 16
+    if entries >= 2**31:
+        # The columns of a matrix as large as that are 64-bit numbers.
+        size += 4
+    if settings.edge_dropout > 0:
+        size += 4 + 8 * runs
+    return size
+
+
+def matrices(settings: Settings) -> int:
+    """How many matrices of embeddings of all nodes there are at the peak."""
+    if settings.model in _RIVALS_OF_ALL_STEPS:
+        return 2 * (settings.max_steps + 1) + 2 * _MATRICES_OF_PASS
+    return _MATRICES_OF_PASS + _MATRICES_OF_ROWS
 
 
 def available() -> int | None:
@@ -97,13 +136,13 @@ def check_fits(graph: Graph, settings: Settings, runs: int, room: int | None = N
     Raises:
         SettingsError: it cannot.
     """
-    needed = estimate(graph, settings, runs)
+    needed = estimate(Sizes.of(graph), settings, runs)
     room = available() if room is None else room
     if room is not None and needed.total > room:
         advice = "train fewer runs at a time" if runs > 1 else "use a machine with more memory"
         if not in_blocks(settings):
             advice = "set form=class, which keeps features on disk, or " + advice
         raise SettingsError(
-            f"{graph.name}: training needs {needed}, but {room / GIB:.1f} GiB are free; {advice}"
+            f"{graph.name} needs {needed} of memory, but {room / GIB:.1f} GiB are free; {advice}"
         )
     return needed

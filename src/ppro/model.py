@@ -14,7 +14,7 @@ from ppro.backbones import BACKBONES, Backbone
 from ppro.controllers import Controllers
 from ppro.network import Inputs, Network, Outcome, Rows
 from ppro.noise import Noise
-from ppro.priority import heterophily_degree, standardised
+from ppro.priority import heterophily_degree
 from ppro.propagation import selected_recursion
 from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
 
@@ -184,7 +184,7 @@ class PProNetwork(Network):
         if not self.parts.weighting:
             return propagation
         weights = self._weights(pass_, selector)
-        weighting = losses.weighted_loss(error, weights, lambda1, rows.valid)
+        weighting = losses.weighted_loss(error, weights, lambda1, rows.valid, rows.total)
         return losses.controller_loss(propagation, weighting, lambda2)
 
     def _selector(self, pass_: _Pass, *, judge: bool) -> Selector:
@@ -193,7 +193,7 @@ class PProNetwork(Network):
             return Selector(h0)
         if self.strategy == "l2b":
             breaks = LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
-            breaks.free = pass_.rows.free
+            breaks.free, breaks.ranks = pass_.rows.free, pass_.inputs.ranks
             return breaks
         error = pass_.error if judge else None
         updates = LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
@@ -202,12 +202,13 @@ class PProNetwork(Network):
 
     def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
         """L_p of the strategy (Eq. 9 or 10)."""
+        valid, total = pass_.rows.valid, pass_.rows.total
         if isinstance(selector, LearnToBreak):
             p = pass_.break_probability(selector.h_tilde, selector.evidence, None)
-            return losses.break_loss(error, p, pass_.rows.valid)
+            return losses.break_loss(error, p, valid, total, pass_.inputs.ranks)
         if isinstance(selector, LearnToUpdate):
             p, step_error, best_error = (torch.stack(t) for t in zip(*selector.trace, strict=True))
-            return losses.update_loss(p, step_error, best_error, pass_.rows.valid)
+            return losses.update_loss(p, step_error, best_error, valid, total)
         return error.new_zeros(error.shape[0])
 
     def _weights(self, pass_: _Pass, selector: Selector) -> Tensor:
@@ -294,7 +295,7 @@ class _Pass:
         if self.model.controllers is None:
             return
         free = self.rows.free
-        he = standardised(heterophily.detach()).view(-1)[self.flat[:, :free]]
+        he = self.inputs.standardised(heterophily.detach()).view(-1)[self.flat[:, :free]]
         influence = self.inputs.influence[self.rows.nodes[:, :free]]
         self.z = torch.cat([influence, he.unsqueeze(-1)], dim=-1)
 

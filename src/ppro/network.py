@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import torch
@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from ppro.features import Features, row_normalised
 from ppro.noise import Noise
-from ppro.priority import influence
+from ppro.priority import influence, standardised
 from ppro.propagation import Adjacency
+from ppro.ranks import ALONE, Ranks
 from ppro.space import Kind, Space
 
 if TYPE_CHECKING:
@@ -27,11 +28,15 @@ class Inputs:
 
     Args:
         influence: standardised degree and eigenvector centrality. Shape ``[n, 2]``.
+        ranks: the processes that hold the graph; here all of it.
+        nodes: the numbers of the nodes in the whole graph, or None where these are all. ``[n]``.
     """
 
     features: Features
     adjacency: Adjacency
     influence: Tensor
+    ranks: Ranks = field(default=ALONE, kw_only=True)
+    nodes: Tensor | None = field(default=None, kw_only=True)
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
@@ -52,6 +57,10 @@ class Inputs:
         """n."""
         return int(self.influence.shape[0])
 
+    def standardised(self, measure: Tensor) -> Tensor:
+        """A measure of these nodes, standardised over all nodes of the graph. ``[R, n]``."""
+        return standardised(measure)
+
     def with_dropped_edges(self, noise: Noise) -> Inputs:
         """The same graph with the edges that a pass drops."""
         return replace(self, adjacency=self.adjacency.dropped(noise))
@@ -67,12 +76,14 @@ class Rows:
         valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
         free: how many rows, from the first, PPro's controllers choose a step for; those that
             follow take full depth. None for all.
+        total: the sum of ``valid`` over all ranks, or None where all rows are here. ``[R]``.
     """
 
     nodes: Tensor
     labels: Tensor
     valid: Tensor
     free: int | None = None
+    total: Tensor | None = None
 
     def flat(self, num_nodes: int) -> Tensor:
         """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
@@ -85,7 +96,8 @@ class Rows:
 
     def select(self, runs: Tensor) -> Rows:
         """The rows of some of the runs."""
-        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], self.free)
+        total = None if self.total is None else self.total[runs]
+        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], self.free, total)
 
 
 @dataclass(frozen=True, eq=False)

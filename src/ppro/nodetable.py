@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from ppro.blocks import row_blocks
-from ppro.data.files.export import part_names, write_table
+from ppro.data.files.export import part_names
+from ppro.data.files.tables import arrow
 from ppro.data.splits import Splits
 from ppro.fitting import NodeTable
 from ppro.graph import UNLABELLED, Graph
@@ -17,7 +21,7 @@ COLUMNS = ("id", "label", "predicted", "probability", "step", "priority", "split
 """The first columns; after them comes the probability of each class."""
 
 PART = 100_000
-"""Rows made into text at a time."""
+"""Rows made into text, or into a row group of Parquet, at a time."""
 
 PARQUET = (".parquet", ".pq")
 
@@ -30,33 +34,57 @@ def write_nodes(
     run: int,
     *,
     parquet: bool = False,
+    of: Tensor | None = None,
 ) -> None:
-    """Write the table of one run as CSV or as Parquet."""
-    everything = slice(0, graph.num_nodes)
+    """Write the table of one run as CSV or as Parquet, part after part.
+
+    The texts of all nodes together would take far more memory than their numbers.
+
+    Args:
+        of: the nodes that the rows of the table are about; None for all. Shape ``[m]``.
+    """
+    parts = (
+        node_columns(graph, splits, nodes, run, part, of)
+        for part in row_blocks(nodes.steps.shape[1], PART)
+    )
     if parquet:
-        write_table(path, node_columns(graph, splits, nodes, run, everything), "parquet")
+        _write_parquet(path, parts)
         return
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        # Part after part: the texts of all nodes together would take far more than their numbers.
-        for part in row_blocks(graph.num_nodes, PART):
-            columns = node_columns(graph, splits, nodes, run, part)
-            if part.start == 0:
+        for number, columns in enumerate(parts):
+            if number == 0:
                 writer.writerow(columns)
             writer.writerows(_rows(columns))
 
 
+def _write_parquet(path: Path, parts: Iterator[dict[str, Any]]) -> None:
+    """One row group for each part; the first part decides the types."""
+    table, writer = arrow("pyarrow").table, arrow("pyarrow.parquet").ParquetWriter
+    first = table(next(parts))
+    with writer(path, first.schema) as file:
+        file.write_table(first)
+        for columns in parts:
+            file.write_table(table(columns, schema=first.schema))
+
+
 def node_columns(
-    graph: Graph, splits: Splits, nodes: NodeTable, run: int, part: slice
+    graph: Graph,
+    splits: Splits,
+    nodes: NodeTable,
+    run: int,
+    part: slice,
+    of: Tensor | None = None,
 ) -> dict[str, Any]:
     """The columns of some of the rows by their names; texts as lists, numbers as arrays."""
+    about = torch.arange(part.start, part.stop) if of is None else of[part]
     names, probabilities = graph.class_names, nodes.probabilities[run, part]
     best, predicted = probabilities.max(-1)
-    masks = (mask[run : run + 1, part] for mask in (splits.train, splits.val, splits.test))
+    masks = (mask[run : run + 1, about] for mask in (splits.train, splits.val, splits.test))
     ids = graph.node_ids
     first = (
-        list(map(str, range(part.start, part.stop)) if ids is None else ids[part]),
-        ["" if c == UNLABELLED else names[c] for c in graph.labels[part].tolist()],
+        [str(i) if ids is None else ids[i] for i in about.tolist()],
+        ["" if c == UNLABELLED else names[c] for c in graph.labels[about].tolist()],
         [names[c] for c in predicted.tolist()],
         best.numpy(),
         nodes.steps[run, part].numpy(),

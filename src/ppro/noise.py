@@ -64,6 +64,7 @@ class Noise:
         moment: number of this forward pass since the start of training. Shape ``[]``, int32.
         edge_rates: dropout rate of the edges in each run, or None to keep all. Shape ``[R]``.
         node_rates: dropout rate of whole rows of X in each run, or None. Shape ``[R]``.
+        nodes: number in the whole graph of each node at hand, or None where all are. ``[n]``.
     """
 
     seeds: Tensor
@@ -71,6 +72,7 @@ class Noise:
     moment: Tensor
     edge_rates: Tensor | None = None
     node_rates: Tensor | None = None
+    nodes: Tensor | None = None
 
     @staticmethod
     def hashed_seeds(seeds: Tensor) -> Tensor:
@@ -82,7 +84,11 @@ class Noise:
         one = slice(run, run + 1)
         edges = None if self.edge_rates is None else self.edge_rates[one]
         nodes = None if self.node_rates is None else self.node_rates[one]
-        return Noise(self.seeds[one], self.rates[one], self.moment, edges, nodes)
+        return Noise(self.seeds[one], self.rates[one], self.moment, edges, nodes, self.nodes)
+
+    def numbers(self, rows: Tensor) -> Tensor:
+        """The numbers in the whole graph of nodes at hand, by which their elements are known."""
+        return rows if self.nodes is None else self.nodes[rows]
 
     def keys(self, site: int) -> Tensor:
         """One key for each run at a site (a place in the model that drops). Shape ``[R]``."""

@@ -8,6 +8,8 @@ from itertools import accumulate
 import torch
 from torch import Tensor, nn
 
+from ppro.ranks import ALONE, Ranks
+
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
@@ -23,6 +25,7 @@ class RunAdam:
         lr: learning rate of each run. Shape ``[R]``.
         decays: groups of the parameters with the L2 factor of each run, shape ``[R]``; those in
             no group do not decay.
+        ranks: the processes whose losses add up to that of a run.
     """
 
     def __init__(
@@ -30,6 +33,7 @@ class RunAdam:
         parameters: Sequence[nn.Parameter],
         lr: Tensor,
         decays: Sequence[tuple[Sequence[nn.Parameter], Tensor]] = (),
+        ranks: Ranks = ALONE,
     ) -> None:
         runs = lr.shape[0]
         group = {id(p): g for g, (members, _) in enumerate(decays) for p in members}
@@ -38,6 +42,7 @@ class RunAdam:
         widths = [sum(p.numel() // runs for p in members) for members, _ in decays]
         ends = list(accumulate(widths))
         self.decayed = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+        self.ranks = ranks
         self.lr, self.weight_decays = lr, [factor for _, factor in decays]
         self.steps = torch.zeros((), dtype=torch.float64, device=lr.device)
         self.hold(torch.cat([p.detach().reshape(runs, -1) for p in self.parameters], dim=1))
@@ -53,7 +58,8 @@ class RunAdam:
     def minimise(self, loss: Tensor) -> None:
         """One update of every run against its own loss. ``loss``: shape ``[R]``."""
         grads = torch.autograd.grad(loss.sum(), self.parameters, materialize_grads=True)
-        self.step(torch.cat([g.reshape(self.flat.shape[0], -1) for g in grads], dim=1))
+        flat = torch.cat([g.reshape(self.flat.shape[0], -1) for g in grads], dim=1)
+        self.step(self.ranks.sum(flat))
 
     def step(self, grad: Tensor) -> None:
         """Adam's update for a gradient, which it overwrites. ``grad``: shape ``[R, P]``."""

@@ -67,15 +67,25 @@ def heterophily_degree(h0: Tensor, aggregate: Tensor) -> Tensor:
     return out
 
 
-def standardised(measure: Tensor) -> Tensor:
+def moments(measure: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and deviation over the nodes; the deviation of a constant is 0. ``[..., n]`` to 1."""
+    mean = measure.mean(-1, keepdim=True)
+    deviation = (measure - mean).square().mean(-1, keepdim=True).sqrt()
+    flat = deviation <= 1e-7 * measure.abs().amax(-1, keepdim=True)
+    return mean, torch.where(flat, 0.0, deviation)
+
+
+def standardised(measure: Tensor, by: tuple[Tensor, Tensor] | None = None) -> Tensor:
     """Zero mean and unit variance over the nodes, ``[..., n]``; a constant measure becomes zero.
 
     Raw degrees and norms differ by orders of magnitude and would saturate the controllers.
+
+    Args:
+        by: mean and deviation of all nodes where the measure is that of some; None for its own.
     """
-    centred = measure - measure.mean(-1, keepdim=True)
-    deviation = centred.square().mean(-1, keepdim=True).sqrt()
-    flat = deviation <= 1e-7 * measure.abs().amax(-1, keepdim=True)
-    return torch.where(flat, 0.0, centred / torch.where(flat, 1.0, deviation))
+    mean, deviation = moments(measure) if by is None else by
+    flat = deviation == 0
+    return torch.where(flat, 0.0, (measure - mean) / torch.where(flat, 1.0, deviation))
 
 
 def influence(edge_index: Tensor, num_nodes: int) -> Tensor:

@@ -26,19 +26,24 @@ def block_pairs(starts: Tensor, columns: Tensor, rows: slice) -> tuple[Tensor, T
     return torch.repeat_interleave(numbers, bounds.diff()), columns[entries].long(), entries
 
 
-def looped(starts: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """The same rows with each node in its own row, still sorted."""
+def looped(starts: Tensor, columns: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The same rows with each node in its own row, still sorted.
+
+    Args:
+        numbers: the node of each row where they are not all rows in order. Shape ``[rows]``.
+    """
     nodes = starts.shape[0] - 1
+    numbers = torch.arange(nodes) if numbers is None else numbers
     out = columns.new_empty(columns.shape[0] + nodes)
 
     def work(rows: slice) -> None:
         row, column, entries = block_pairs(starts, columns, rows)
-        above = column > row
+        above = column > numbers[row]
         place = torch.arange(entries.start, entries.stop) + row + above
         out[place] = columns[entries]
         own = torch.arange(rows.start, rows.stop)
         below = torch.zeros_like(own).index_add_(0, row - rows.start, (~above).long())
-        out[starts[rows].long() + own + below] = own.to(out.dtype)
+        out[starts[rows].long() + own + below] = numbers[rows].to(out.dtype)
 
     each_block(work, _blocks(starts))
     return starts + torch.arange(nodes + 1), out
@@ -60,9 +65,9 @@ def normalised_values(
 
 
 def neighbour_sums(starts: Tensor, columns: Tensor, x: Tensor) -> Tensor:
-    """Σ_j A_ij x_j of every node. Shape ``[n]``, float64."""
+    """Σ_j A_ij x_j of every row. Shape ``[rows]``, float64."""
     begins = starts.numpy()
-    out = np.zeros(x.shape[0])
+    out = np.zeros(starts.shape[0] - 1)
 
     def work(rows: slice) -> None:
         bounds = begins[rows.start : rows.stop + 1]

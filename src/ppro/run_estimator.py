@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from ppro.assembly import build_model
@@ -32,7 +34,7 @@ def from_run(run: Path, device: torch.device) -> PProClassifier:
     """
     config = read_config(run)
     settings = run_settings(config)
-    names, nodes = _nodes(run / "nodes.csv")
+    names, steps, priorities = _nodes(run / "nodes.csv")
     schema = read_schema(run / SCHEMA) if (run / SCHEMA).exists() else None
     if schema is None:
         num_features = _num_features(run / "weights.safetensors", settings[0], len(names))
@@ -43,8 +45,7 @@ def from_run(run: Path, device: torch.device) -> PProClassifier:
     read_weights(run, estimator.model_)
     estimator.settings_, estimator.best_run_ = tuple(settings), best_run(run)
     estimator.classes_, estimator.n_features_in_ = np.array(names), num_features
-    estimator.propagation_steps_ = np.array([int(row["step"]) for row in nodes])
-    estimator.node_priorities_ = np.array([float(row["priority"]) for row in nodes], np.float32)
+    estimator.propagation_steps_, estimator.node_priorities_ = steps, priorities
     estimator.history_ = _history(run / "metrics.jsonl", estimator.best_run_)
     facts = json.loads((run / "result.json").read_text(encoding="utf-8"))
     accuracy = facts["per_run"][estimator.best_run_]["val_accuracy"]
@@ -53,19 +54,26 @@ def from_run(run: Path, device: torch.device) -> PProClassifier:
     return estimator
 
 
-def _nodes(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The names of the classes in their order, and the rows of the table of nodes."""
+def _nodes(path: Path) -> tuple[list[str], NDArray[np.int64], NDArray[np.float32]]:
+    """The names of the classes in their order, and step and priority of every node."""
+    steps, priorities = array("q"), array("f")
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            header = list(reader.fieldnames or ())
+            reader = csv.reader(file)
+            header = next(reader, [])
+            places = header.index("step"), header.index("priority")
+            for row in reader:
+                steps.append(int(row[places[0]]))
+                priorities.append(float(row[places[1]]))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RunError(f"{path}: missing or damaged ({error}); train again") from None
-    if not rows or not {"step", "priority"} <= set(header):
+    except (ValueError, IndexError):
+        steps = array("q")
+    if not steps:
         raise RunError(f"{path}: damaged, no rows or no columns step and priority; train again")
     names = [name for name in header if name.startswith(CLASS_COLUMN)]
-    return [name.removeprefix(CLASS_COLUMN) for name in names], rows
+    names = [name.removeprefix(CLASS_COLUMN) for name in names]
+    return names, np.array(steps), np.array(priorities)
 
 
 def _history(path: Path, run: int) -> dict[str, Any]:

@@ -35,11 +35,16 @@ def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]
     return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)
 
 
-def from_rows(starts: Tensor, columns: Tensor, values: Tensor) -> Tensor:
-    """A square CSR tensor from where its rows begin, with 32-bit indices where they suffice."""
+def from_rows(starts: Tensor, columns: Tensor, values: Tensor, width: int | None = None) -> Tensor:
+    """A CSR tensor from where its rows begin, with 32-bit indices where they suffice.
+
+    Args:
+        width: the number of columns; that of the rows when None.
+    """
     nodes = starts.shape[0] - 1
-    index = torch.int32 if max(values.shape[0], nodes) < 2**31 else torch.int64
-    return _csr(starts.to(index), columns.to(index), values, (nodes, nodes))
+    width = nodes if width is None else width
+    index = torch.int32 if max(values.shape[0], nodes, width) < 2**31 else torch.int64
+    return _csr(starts.to(index), columns.to(index), values, (nodes, width))
 
 
 def compact(matrix: Tensor) -> Tensor:

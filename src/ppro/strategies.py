@@ -13,6 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from ppro.ranks import ALONE, Ranks
+
 Strategy = Literal["l2b", "l2u", "none"]
 
 Probability = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -30,9 +32,11 @@ class Selector:
     Attributes:
         free: how many rows, from the first, choose their step; those that follow take all L.
             None for all.
+        ranks: the processes that hold the rows of the graph.
     """
 
     free: int | None = None
+    ranks: Ranks = ALONE
     probability: Probability
 
     def __init__(self, h0: Tensor) -> None:
@@ -99,7 +103,7 @@ class LearnToBreak(Selector):
 
     def settled(self) -> bool:
         """Whether every row has stopped; on a GPU asking would stall it, so there it never says."""
-        return not self.open.is_cuda and not bool(self.open.any())
+        return not self.open.is_cuda and self.ranks.all(not bool(self.open.any()))
 
 
 class LearnToUpdate(Selector):

@@ -15,7 +15,7 @@ from ppro.capture import Replay
 from ppro.config import Settings
 from ppro.consistency import consistency_loss, ramp, with_all_nodes
 from ppro.errors import RunError
-from ppro.interrupts import CtrlC
+from ppro.judging import share_out
 from ppro.network import Inputs, Network, Outcome, Rows
 from ppro.noise import Noise
 from ppro.optim import RunAdam
@@ -87,7 +87,8 @@ class Trainer:
         settings: Sequence[Settings],
         keeper: Keeper | None = None,
     ) -> None:
-        self.model, self.inputs, self.train_rows, self.val_rows = model, inputs, train, val
+        self.model, self.inputs, self.val_rows = model, inputs, val
+        self.train_rows, self.judge_rows = share_out(train, settings)
         self.settings, self.keeper = settings[0], keeper
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.edge_dropout > 0 for s in settings)
@@ -122,11 +123,12 @@ class Trainer:
             (outer, self.values.weight_decay),
             (self.model.between(), self.values.decay_of_steps),
         ]
-        return RunAdam(theta, self.values.lr, decays)
+        return RunAdam(theta, self.values.lr, decays, self.inputs.ranks)
 
     def _phi_optimiser(self) -> RunAdam | None:
         phi = self.model.phi()
-        return RunAdam(phi, self.values.lr_controller) if phi else None
+        ranks = self.inputs.ranks
+        return RunAdam(phi, self.values.lr_controller, ranks=ranks) if phi else None
 
     @property
     def optimisers(self) -> list[RunAdam]:
@@ -142,7 +144,7 @@ class Trainer:
         look_every = 10 if self._cuda else 1
         done, going, interrupted = int(self.record.now), int(self.record.going.sum()), False
         try:
-            with CtrlC() as ctrl_c:
+            with self.inputs.ranks.interrupts() as ctrl_c:
                 do_epoch = self._between_epochs(None)
                 while done < self.settings.epochs and going:
                     ctrl_c.check()
@@ -212,6 +214,7 @@ class Trainer:
         controller_loss = self.update_controllers()
         val_loss, val_accuracy = self.validate()
         measured = torch.stack([train_loss, controller_loss, val_loss, val_accuracy, mean_step])
+        measured = self.inputs.ranks.sum(measured).to(self.record.log.dtype)
         self.record.update(measured, [optimiser.flat for optimiser in self.optimisers])
 
     def update_backbone(self) -> tuple[Tensor, Tensor]:
@@ -228,12 +231,13 @@ class Trainer:
             [losses.prediction_error(o.logits[:, :m], rows.labels) for o in outcomes]
         )
         weights = torch.stack([o.weights[:, :m] for o in outcomes])
-        loss = losses.weighted_loss(error, weights, self.values.lambda1, rows.valid).mean(0)
+        lambda1, counted = self.values.lambda1, (rows.valid, rows.total)
+        loss = losses.weighted_loss(error, weights, lambda1, *counted).mean(0)
         if self.consistent:
             loss = loss + self._consistency(outcomes, m)
         self.theta.minimise(loss)
-        steps = losses.node_mean(outcomes[0].steps[:, :m].to(error.dtype), rows.valid)
-        return losses.supervised_loss(error[0].detach(), rows.valid), steps
+        steps = losses.node_mean(outcomes[0].steps[:, :m].to(error.dtype), *counted)
+        return losses.supervised_loss(error[0].detach(), *counted), steps
 
     def _consistency(self, outcomes: Sequence[Outcome], m: int) -> Tensor:
         """What is asked of the predictions of all nodes besides (see :mod:`ppro.consistency`)."""
@@ -246,7 +250,7 @@ class Trainer:
         """Lines 10-11: repeat with θ^(t+1), then φ^(t+1) = φ^(t) - α_F ∇L_Controller."""
         if self.phi is None:
             return torch.zeros_like(self.values.lr)
-        rows = self.val_rows if self.model.judged_on == "val" else self.train_rows
+        rows = self.val_rows if self.model.judged_on == "val" else self.judge_rows
         loss = self.model.controller_loss(
             self.inputs, rows, self._noise(self.forwards), self.values.lambda1, self.values.lambda2
         )
@@ -257,16 +261,17 @@ class Trainer:
     @torch.no_grad()
     def validate(self) -> tuple[Tensor, Tensor]:
         """Validation loss and accuracy of every run."""
-        rows = self.val_rows
+        rows, counted = self.val_rows, (self.val_rows.valid, self.val_rows.total)
         logits = self.model(self.inputs, rows).logits
-        loss = losses.supervised_loss(losses.prediction_error(logits, rows.labels), rows.valid)
+        loss = losses.supervised_loss(losses.prediction_error(logits, rows.labels), *counted)
         hits = (logits.argmax(-1) == rows.labels).to(loss.dtype)
-        return loss, losses.node_mean(hits, rows.valid)
+        return loss, losses.node_mean(hits, *counted)
 
     def select(self, runs: Tensor) -> None:
         """Go on with some of the runs only."""
         self.values = self.values.select(runs)
         self.train_rows, self.val_rows = self.train_rows.select(runs), self.val_rows.select(runs)
+        self.judge_rows = self.judge_rows.select(runs)
         self.theta_rows = self._theta_rows()
         for name in self.model.run_buffers:
             setattr(self.model, name, getattr(self.model, name)[runs])
@@ -277,4 +282,5 @@ class Trainer:
         moment = ((self.forwards + 1) * self.record.now + part).to(torch.int32)
         edge_rates = self.values.edge_dropout if self.drops_edges else None
         node_rates = self.values.node_dropout if self.drops_nodes else None
-        return Noise(self.values.seeds, self.values.dropout, moment, edge_rates, node_rates)
+        rates = self.values.dropout, moment, edge_rates, node_rates
+        return Noise(self.values.seeds, *rates, self.inputs.nodes)

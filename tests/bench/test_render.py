@@ -41,6 +41,11 @@ def test_the_page_holds_every_row_and_the_ratios(folder: Path) -> None:
     assert "(chart.png)" in text
 
 
+def test_reports_of_other_kinds_lie_beside_those_of_speed(folder: Path) -> None:
+    (folder / "large.json").write_text(json.dumps({"machine": {}, "trainings": []}))
+    assert list(read_reports(folder)) == ["here"]
+
+
 def test_the_chart_is_a_picture(folder: Path) -> None:
     draw(read_reports(folder), folder / "chart.png")
     assert (folder / "chart.png").read_bytes().startswith(b"\x89PNG")

@@ -7,6 +7,7 @@ import pytest
 from ppro.bench import Case
 from ppro.cli import bench as command
 from ppro.errors import RunError, SettingsError
+from tests.cli.conftest import Command
 
 
 def test_an_unknown_graph_names_those_there_are() -> None:
@@ -97,3 +98,13 @@ def test_a_page_is_rendered_from_what_was_measured(
     assert (tmp_path / "p.md").read_text() == f"{[str(Path('results/bench'))]} p.png"
     assert (tmp_path / "p.png").exists()
     assert "p.md and p.png beside it" in capsys.readouterr().out
+
+
+def test_bench_without_a_name_measures_speed(ppro: Command, workplace: Path) -> None:
+    for words in (("--only", "corra"), ("speed", "--only", "corra")):
+        assert "--only corra: no case with this graph" in ppro("bench", *words).error
+    assert "large.json: missing; run 'ppro bench large'" in ppro("bench", "scale").error
+    assert "50 nodes for 10 classes" in ppro("bench", "large", "--nodes", "50").error
+    shown = ppro("bench", "--help").out
+    assert all(name in shown for name in ("speed", "large", "scale"))
+    assert not list(workplace.iterdir())

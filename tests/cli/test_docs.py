@@ -16,6 +16,7 @@ RUN_HERE = (
     "README.md",
     "docs/index.md",
     "docs/report.md",
+    "docs/tracking.md",
     "docs/api/index.md",
     "docs/tutorials/first-run.md",
     "docs/tutorials/large-graphs.md",
@@ -25,6 +26,7 @@ RUN_ELSEWHERE = {
     "docs/tutorials/your-own-graph.md": "tests/cli/test_own_graph_docs.py",
     "docs/tutorials/new-backbone.md": "tests/backbones/test_tutorial.py",
     "docs/tutorials/search.md": "tests/cli/test_search_docs.py",
+    "docs/distributed.md": "tests/cli/test_torchrun.py",
 }
 NOT_RUN = {"docs/contributing.md": "its commands build, test and render this repository"}
 BEFORE = {"docs/report.md": "ppro train cora"}

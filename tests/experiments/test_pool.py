@@ -7,7 +7,7 @@ import pytest
 from ppro.errors import PProError
 from ppro.experiments.cells import Cell
 from ppro.experiments.pool import run_tasks
-from ppro.experiments.tasks import Plan, missing_cells, missing_searches
+from ppro.experiments.tasks import Plan, missing_cells, missing_searches, missing_tasks
 
 
 def plan(root: Path) -> Plan:
@@ -29,3 +29,20 @@ def test_an_error_ends_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     cells = [Cell("texas", "random-60-20-20", "mlp")]
     with pytest.raises(PProError, match="texas"):
         run_tasks(missing_cells(cells, plan(tmp_path)), plan(tmp_path), 2, print)
+
+
+def test_a_cell_waits_for_its_search_and_for_no_other(tmp_path: Path) -> None:
+    cells = [Cell("digits", "random-60-20-20", method) for method in ("mlp", "sgc", "gcn")]
+    todo, told = plan(tmp_path), list[str]()
+    run_tasks(missing_tasks(cells, todo), todo, 2, told.append)
+    assert len(told) == 6
+    for method in ("mlp", "sgc", "gcn"):
+        search, cell = (
+            next(
+                i
+                for i, line in enumerate(told)
+                if line.startswith(f"{kind} digits") and method in line
+            )
+            for kind in ("search", "cell")
+        )
+        assert search < cell

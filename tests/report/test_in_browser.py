@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from selenium.webdriver.common.keys import Keys
 
 from ppro.explain import ExplainedRun
 from ppro.graph import Graph
-from tests.report.browser import Page
+from tests.report.browser import Page, chromium
 from tests.report.conftest import Explain
 
 Write = Callable[[ExplainedRun], Path]
+
+LIMIT = 3.0
+"""Seconds in which the report of Pubmed opens in a browser that was just started."""
 
 PLACE_OF_NODE = """
     const plot = document.getElementById("graph"), layout = plot._fullLayout;
@@ -177,6 +181,7 @@ def test_keys_alone_reach_a_node(
     assert "No node has an id like" in page.text("#status")
     page.find("#neighbours button").send_keys(Keys.ENTER)
     assert page.text("#story-title") != "Node 10"
+    assert page.script("return document.activeElement.id") == "story"
     names = page.script(
         "return [...document.querySelectorAll('input, select, button')].map((e) =>"
         " e.labels?.length || e.textContent.trim() || e.ariaLabel)"
@@ -195,15 +200,44 @@ def test_a_model_without_controllers_is_shown(
     assert page.errors() == []
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_names_and_ticks_of_charts_fit(
+    page: Page, explained: Explain, small_graph: Graph, written: Write, width: int
+) -> None:
+    numbers = tuple(str(i) for i in range(small_graph.num_classes))
+    names = tuple(f"a long name {i}" for i in numbers)
+    ticks = (
+        "return [...document.querySelectorAll('#confusion .ytick text')].map((e) => e.textContent)"
+    )
+    listed = "return document.querySelector('#confusion .legend')?.checkVisibility() ?? null"
+    for classes in (numbers, names):
+        page.open(written(explained(replace(small_graph, class_names=classes))), width=width)
+        page.script("document.getElementById('confusion').scrollIntoView({behavior: 'instant'})")
+        page.wait("return document.querySelector('#confusion .ytick text') !== null")
+        wide = [f"{name} {i}" for i, name in enumerate(names)]
+        shown = wide if classes is names and width == 1280 else list(numbers)
+        assert sorted(page.script(ticks)) == sorted(shown)
+        assert page.script(listed) == (width == 400 if classes is names else None)
+
+
+def cold_openings(report: Path, under: float, most: int = 4) -> Iterator[float]:
+    """Seconds to open it in a fresh browser, until one is fast: the machine may be busy."""
+    for _ in range(most):
+        with chromium() as cold:
+            cold.open(report)
+            seconds = cold.opened_in()
+        yield seconds
+        if seconds < under:
+            return
+
+
 @pytest.mark.data
 def test_pubmed_is_small_and_opens_fast(page: Page, tmp_path: Path) -> None:
     report = reported("pubmed", tmp_path, "--runs", "1", "--set", "epochs=3")
     assert report.stat().st_size < 15e6
-    seconds = []
-    for _ in range(3):
-        page.open(report)
-        seconds.append(page.opened_in())
-    assert min(seconds) < 3, seconds
+    assert min(cold_openings(report, under=LIMIT)) < LIMIT
+    page.open(report)
+    assert page.script("return document.getElementById('graph').data[0].type") == "scatter"
     assert "hops away" in page.text("#graph-caption")
     search(page, "19716")
     assert page.text("#story-title") == "Node 19716"

@@ -15,7 +15,7 @@ from ppro.errors import SettingsError
 from ppro.explain import ExplainedRun
 from ppro.graph import Graph
 from ppro.report import plotting_library, report_data
-from ppro.report.page import own_script, safe_json
+from ppro.report.page import CLOSING, OPENING, own_script, read_once, safe_json
 from tests.report.conftest import SCRIPT, Explain
 
 Write = Callable[[ExplainedRun], Path]
@@ -88,3 +88,13 @@ def test_the_script_writes_text_never_markup() -> None:
     script = own_script()
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert dangerous not in script
+
+
+def test_the_library_is_compiled_at_once() -> None:
+    inside = f"{OPENING}var Plotly = 1;"
+    assert read_once(f"{inside}{CLOSING}\n") == (
+        f"{inside.replace('() =>', '(() =>')}{CLOSING.replace('}', '})')}"
+    )
+    for other in ("var a = () => {};", inside, f"{inside}{inside}{CLOSING}"):
+        assert read_once(other) == other
+    assert read_once(plotting_library()).count("self : this, (() => {") == 1

@@ -1,4 +1,4 @@
-"""The scripts behind ``make coverage`` and ``make mutation``."""
+"""The scripts behind ``make coverage``, ``make mutation`` and ``make recipes``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from ppro.config import parse_recipe
+from ppro.recipes import shipped_recipe
 
 TOOLS = Path(__file__).parents[2] / "tools"
 
@@ -70,3 +73,12 @@ def test_the_recorded_result_is_above_the_limit() -> None:
     record = json.loads(path.read_text(encoding="utf-8"))
     assert record["percent"] >= tool("mutation").LIMIT
     assert {"ppro.losses", "ppro.controllers", "ppro.data.splits"} == set(record["modules"])
+
+
+def test_recipes_are_written_from_results(tmp_path: Path) -> None:
+    results = Path(__file__).parents[2] / "results"
+    tool("make_recipes").main(results, tmp_path)
+    made = parse_recipe((tmp_path / "cora-l2b.toml").read_text(), "made")
+    assert made.found is not None
+    assert made.found.runs == 10
+    assert made.paper == shipped_recipe("cora-l2b").paper

@@ -92,4 +92,4 @@ def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
     """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
     if noise is None:
         return h
-    return noise.drop(h, matrix_ids(rows, h.shape[-1]), site)
+    return noise.drop(h, matrix_ids(noise.numbers(rows), h.shape[-1]), site)

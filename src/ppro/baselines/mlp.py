@@ -11,6 +11,8 @@ from torch.nn import functional as F
 
 from ppro.backbones.base import HIDDEN_SITE, dropout
 from ppro.baselines.base import Baseline
+from ppro.feature_blocks import BlockedFeatures
+from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.network import Inputs, Rows
 from ppro.noise import Noise
@@ -52,9 +54,22 @@ class MLP(Baseline):
         self.output = RunLinear(rngs, hidden, num_classes)
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """Both layers, the second over the rows alone."""
-        h = F.relu(inputs.features.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
-        logits: Tensor = self.output(dropout(rows.pick(h), rows.nodes, noise, HIDDEN_SITE))
+        """Both layers, the second over the rows alone; from disk, over block after block."""
+        x = inputs.features
+        if not isinstance(x, BlockedFeatures):
+            return self._classes(rows.pick(self._hidden(x, noise)), rows.nodes, noise)
+
+        def both(block: Features) -> Tensor:
+            assert block.nodes is not None
+            return self._classes(self._hidden(block, noise), block.nodes, noise)
+
+        return rows.pick(x.through(both, list(self.parameters())))
+
+    def _hidden(self, x: Features, noise: Noise | None) -> Tensor:
+        return F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+
+    def _classes(self, h: Tensor, nodes: Tensor, noise: Noise | None) -> Tensor:
+        logits: Tensor = self.output(dropout(h, nodes, noise, HIDDEN_SITE))
         return logits
 
     def decayed(self) -> list[nn.Parameter]:

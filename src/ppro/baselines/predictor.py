@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ppro.backbones.base import HIDDEN_SITE
+from ppro.backbones.base import HIDDEN_SITE, dropout
 from ppro.baselines.base import Baseline
+from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.network import Inputs
 from ppro.noise import Noise
@@ -38,8 +39,16 @@ class Predictor(Baseline):
 
     def scores(self, inputs: Inputs, noise: Noise | None) -> Tensor:
         """Z of all nodes. Shape ``[R, n, c]``."""
-        h = F.relu(inputs.features.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
-        z: Tensor = self.output(self.dropout_all(h, noise, HIDDEN_SITE))
+        parameters = [self.weight1, self.bias1, self.output.weight, self.output.bias]
+        return inputs.features.through(lambda x: self._scores(x, noise), parameters)
+
+    def _scores(self, x: Features, noise: Noise | None) -> Tensor:
+        h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        if x.nodes is None:
+            dropped = self.dropout_all(h, noise, HIDDEN_SITE)
+        else:
+            dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
+        z: Tensor = self.output(dropped)
         return z
 
     def hops(self, z: Tensor, adjacency: Adjacency) -> Iterator[Tensor]:

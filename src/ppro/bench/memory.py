@@ -38,13 +38,18 @@ def _measure(case: Case, device: torch.device) -> float:
         torch.cuda.reset_peak_memory_stats()
         epoch()
         return float(torch.cuda.max_memory_allocated() - before) / 2**20
-    before = _status_kib("VmRSS")
+    before = status_kib("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     epoch()
-    return (_status_kib("VmHWM") - before) / 1024
+    return (status_kib("VmHWM") - before) / 1024
 
 
-def _status_kib(key: str) -> int:
+def status_kib(key: str) -> int:
+    """A size that the system notes of this process, in KiB: VmRSS, VmHWM …
+
+    Raises:
+        PProError: the system is not Linux.
+    """
     for line in _STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1])

@@ -23,7 +23,7 @@ the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its co
 
 
 def read_reports(folder: Path) -> dict[str, Any]:
-    """The benchmark files of a folder by their names.
+    """The files of a folder that tell of speed, by their names.
 
     Raises:
         RunError: there is none, or one cannot be read.
@@ -31,9 +31,11 @@ def read_reports(folder: Path) -> dict[str, Any]:
     reports = {}
     for path in sorted(folder.glob("*.json")):
         try:
-            reports[path.stem] = json.loads(path.read_text(encoding="utf-8"))
+            report = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunError(f"{path}: cannot be read as a benchmark: {error}") from None
+        if "epochs" in report:
+            reports[path.stem] = report
     if not reports:
         raise RunError(f"{folder}: no benchmark there; run 'ppro bench --out {folder}/NAME.json'")
     return reports

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train, tune
+from ppro.cli.ranks import speaks
 from ppro.errors import PProError
 
 
@@ -39,8 +40,8 @@ app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("explain")(explain.explain)
-app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)
+app.add_typer(bench.app, name="bench")
 app.add_typer(data.app, name="data")
 app.add_typer(recipes.app, name="recipes")
 
@@ -75,7 +76,10 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        fail(*_told(error))
+        text, status = _told(error)
+        if not speaks():
+            sys.exit(status)
+        fail(text, status)
 
 
 def _told(error: Exception) -> tuple[str, int]:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
+from typer.core import TyperGroup
 
 from ppro.bench import Case, cases, measure
+from ppro.bench.machine import machine, write_report
 from ppro.bench.memory import peak_of_step
 from ppro.bench.render import draw, page, read_reports
-from ppro.cli import console
+from ppro.cli import bench_distributed, bench_large, bench_scale, console
 from ppro.cli.options import Device, Threads, find_device
 from ppro.errors import RunError, SettingsError
-from ppro.runfolder import dump_json, versions, whole_file
-from ppro.threads import available_cores
 
 
+class _SpeedFirst(TyperGroup):
+    """``ppro bench`` without the name of a measurement measures speed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the usual command in front of options of its own."""
+        if not args or (args[0] not in self.commands and args[0] != "--help"):
+            args = ["speed", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(help="Measure speed and memory on the machine at hand.", cls=_SpeedFirst)
+app.command("distributed")(bench_distributed.distributed)
+app.command("large")(bench_large.large)
+app.command("scale")(bench_scale.scale)
+
+
+@app.command("speed")
 def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Cora and Pubmed at one depth, no memory: a minute.")
@@ -44,23 +59,24 @@ def bench(
         ),
     ] = None,
 ) -> None:
-    """Measure an epoch of ours against APPNP of PyTorch Geometric, used as its users do.
+    """Measure an epoch against APPNP of PyTorch Geometric; what 'ppro bench' alone does.
 
-    Same data, sizes, depth, optimiser, and a validation in every epoch; both are timed in turn in
-    one process, and the ratio of the medians counts. L2B runs to full depth, its costliest case.
+    The peer is used as its users do: same data, sizes, depth, optimiser, and a validation in every
+    epoch. Both are timed in turn in one process, and the ratio of the medians counts. L2B runs to
+    full depth, its costliest case.
     """
     if render is not None:
         _render(render)
         return
     place = find_device(device)
-    report: dict[str, Any] = {"machine": _machine(place), "epochs": [], "memory_mib": {}}
+    report: dict[str, Any] = {"machine": machine(place), "epochs": [], "memory_mib": {}}
     for case in _chosen(cases(quick, place.type == "cuda"), only):
         report["epochs"].append(measure(case, place, threads, seconds))
         console.err.print(_line(report["epochs"][-1]))
-        _write(out, report)
+        write_report(out, report)
     if not (quick or only):
         report["memory_mib"] = _memory(str(place))
-        _write(out, report)
+        write_report(out, report)
     _show(report["epochs"], report["memory_mib"])
     if out is not None:
         console.out.print(f"written to {out}")
@@ -90,16 +106,6 @@ def _memory(device: str) -> dict[str, float]:
     return {str(d): peak_of_step(replace(case, max_steps=d), device) for d in (4, 16, 64)}
 
 
-def _machine(device: torch.device) -> dict[str, Any]:
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor()
-    return {
-        "device": str(device),
-        "name": name or platform.machine(),
-        "cores": available_cores(),
-        "versions": versions(),
-    }
-
-
 def _line(row: dict[str, Any]) -> str:
     return (
         f"{row['graph']} {row['form']} L={row['max_steps']} {row['strategy']} x{row['runs']}: "
@@ -117,14 +123,3 @@ def _show(rows: list[dict[str, Any]], memory: dict[str, float]) -> None:
     if memory:
         text = ", ".join(f"L={depth}: {mib:.1f} MiB" for depth, mib in memory.items())
         console.out.print(f"peak memory of an L2B step, 1m-edges, class dimension: {text}")
-
-
-def _write(out: Path | None, report: dict[str, Any]) -> None:
-    """Write what is measured so far, so that nothing is lost when it is cut short."""
-    if out is None:
-        return
-    try:
-        with whole_file(out) as path:
-            path.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"{out}: cannot be written ({error.strerror})") from None

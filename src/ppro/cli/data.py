@@ -68,7 +68,16 @@ def fetch(
     data_root: DataRoot = None,
     offline: Offline = False,
 ) -> None:
-    """Bring graphs and their splits to this machine, check their hashes and read them once."""
+    """Bring graphs and their splits to this machine, check their hashes and read them once.
+
+    [bold]Examples[/bold]
+
+      ppro data fetch
+
+      ppro data fetch cora citeseer pubmed
+
+      ppro data fetch cora --data-root raw --offline
+    """
     wanted = [dataset_info(name) for name in names or DATASETS]
     for info in wanted:
         console.out.print(_fetched(info, data_root, offline))
@@ -88,7 +97,8 @@ def describe_dataset(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A graph of 'ppro data list', or a file: .npz, .graphml, .safetensors.",
+            help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a folder "
+            "of 'ppro data generate'.",
             show_default=False,
         ),
     ] = None,
@@ -100,7 +110,16 @@ def describe_dataset(
     *,
     layout: Layout,
 ) -> None:
-    """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it."""
+    """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it.
+
+    [bold]Examples[/bold]
+
+      ppro data describe cornell
+
+      ppro data describe csbm --option homophily=0.2
+
+      ppro data describe --nodes nodes.csv --edges edges.csv --label topic
+    """
     files = file_source(name, nodes, edges, layout)
     if files is not None:
         reading = read_source(files)

@@ -36,7 +36,14 @@ def explain(
     offline: Offline = False,
     threads: Threads = None,
 ) -> None:
-    """Explain one node: its class by step, where it stopped, its priority and what drives it."""
+    """Explain one node: its class by step, where it stopped, its priority and what drives it.
+
+    [bold]Examples[/bold]
+
+      ppro explain runs/cora-l2b 42
+
+      ppro explain runs/cora-l2b 42 --run 3 --json
+    """
     opened = open_run(run, index, data_root=data_root, offline=offline, threads=threads)
     story = node_story(opened, find_node(opened.graph, node))
     if json:

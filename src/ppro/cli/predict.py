@@ -7,18 +7,22 @@ from typing import Annotated
 
 import torch
 import typer
+from torch import Tensor
 
 from ppro.assembly import build_model, prepare_inputs
 from ppro.cli import console
 from ppro.cli.file_options import Edges, Nodes, file_source
 from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
+from ppro.cli.outcome import count
 from ppro.cli.train import graph_and_splits
+from ppro.cli.wanted_nodes import wanted_nodes
 from ppro.data import Splits
 from ppro.data.files import FileSource, Layout, predict_only, read_schema, read_source
 from ppro.errors import RunError
 from ppro.fitting import NodeTable, accuracy, describe_nodes
 from ppro.graph import UNLABELLED, Graph
 from ppro.nodetable import PARQUET, write_nodes
+from ppro.receptive import describe_some
 from ppro.runfolder import (
     SCHEMA,
     RunConfig,
@@ -31,7 +35,7 @@ from ppro.runfolder import (
 from ppro.threads import use_threads, worth_cores
 
 
-def predict(
+def predict(  # noqa: PLR0913 - one argument per option
     run: Annotated[Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)],
     graph_file: Annotated[
         str | None,
@@ -55,6 +59,14 @@ def predict(
             "--run", min=0, help="Which of the runs.", show_default="best validation accuracy"
         ),
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Nodes to predict: ids with commas between, or a file with one id in a line. "
+            "Where they depend on a small part of the graph, only that part is propagated.",
+            show_default="all nodes",
+        ),
+    ] = None,
     device: Device = "auto",
     data_root: DataRoot = None,
     offline: Offline = False,
@@ -62,10 +74,18 @@ def predict(
     nodes: Nodes = None,
     edges: Edges = None,
 ) -> None:
-    """Predict the class, step and priority of every node with a saved run.
+    """Predict the class, step and priority of every node, or of some, with a saved run.
 
     With a new graph, the features must be those of the training: columns of the same names, or
     arrays of the same width.
+
+    [bold]Examples[/bold]
+
+      ppro predict runs/cora-l2b --out nodes.csv
+
+      ppro predict runs/cora-l2b --only 12,42
+
+      ppro predict run --nodes new.csv --edges new-edges.csv
     """
     config = read_config(run)
     if index is not None and index >= config.runs:
@@ -78,20 +98,25 @@ def predict(
     if new is not None and index is None:
         index = best_run(run)
     graph, splits = graph_of_run(run, config, new, data_root=data_root, offline=offline)
-    table = _applied(run, config, graph, find_device(device), threads)
+    nodes_of = None if only is None else wanted_nodes(graph, only)
+    if nodes_of is not None and index is None:
+        # The nodes that validation asks about may not be among those wanted.
+        index = best_run(run)
+    table, seen = _applied(run, config, graph, nodes_of, find_device(device), threads)
     if index is None:
         trained = bool(splits.val.any())
         index = _best(table, graph, splits) if trained else best_run(run)
     try:
         with whole_file(out) as path:
             parquet = out.suffix.lower() in PARQUET
-            write_nodes(path, graph, splits, table, index, parquet=parquet)
+            write_nodes(path, graph, splits, table, index, parquet=parquet, of=nodes_of)
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
         raise RunError(f"{out}: {reason}; choose another --out") from None
-    console.out.print(
-        f"run {index}: {graph.num_nodes:,} nodes, {_score(table, graph, splits, index)}"
-    )
+    told = count(table.steps.shape[1], "node")
+    if nodes_of is not None:
+        told += f", {seen:,} of {graph.num_nodes:,} propagated"
+    console.out.print(f"run {index}: {told}, {_score(table, graph, splits, index, nodes_of)}")
     console.out.print(f"written to {out}")
 
 
@@ -140,27 +165,38 @@ def graph_of_run(
 
 
 def _applied(
-    run: Path, config: RunConfig, graph: Graph, place: torch.device, threads: int | None
-) -> NodeTable:
+    run: Path,
+    config: RunConfig,
+    graph: Graph,
+    nodes: Tensor | None,
+    place: torch.device,
+    threads: int | None,
+) -> tuple[NodeTable, int]:
+    """What the runs say of all or some of the nodes, and how many were propagated for it."""
     settings = run_settings(config)
     # As in training: another number of threads may add in another order.
     use_threads(threads or worth_cores(graph, settings[0], config.runs))
     model = build_model(graph.num_features, graph.num_classes, settings, place)
     read_weights(run, model)
-    return describe_nodes(model, prepare_inputs(graph, settings[0], place), graph, config.runs)
+    inputs = prepare_inputs(graph, settings[0], place, config.runs)
+    if nodes is not None:
+        return describe_some(model, inputs, nodes)
+    return describe_nodes(model, inputs, graph, config.runs), graph.num_nodes
 
 
 def _best(table: NodeTable, graph: Graph, splits: Splits) -> int:
     return int(accuracy(table, graph.labels, splits.val).argmax())
 
 
-def _score(table: NodeTable, graph: Graph, splits: Splits, index: int) -> str:
+def _score(table: NodeTable, graph: Graph, splits: Splits, index: int, nodes: Tensor | None) -> str:
+    about = slice(None) if nodes is None else nodes
+    labels, test = graph.labels[about], splits.test[:, about]
     if bool(splits.train.any()):
-        if not bool(splits.test[index].any()):
+        if not bool(test[index].any()):
             return "none of them for testing"
-        return f"test accuracy {float(accuracy(table, graph.labels, splits.test)[index]):.2f} %"
-    known = graph.labels != UNLABELLED
+        return f"test accuracy {float(accuracy(table, labels, test)[index]):.2f} %"
+    known = labels != UNLABELLED
     if not bool(known.any()):
         return "none with a label to compare with"
-    score = float(accuracy(table, graph.labels, known.expand_as(table.steps))[index])
+    score = float(accuracy(table, labels, known.expand_as(table.steps))[index])
     return f"accuracy {score:.2f} % on the {int(known.sum()):,} with a label"

@@ -8,15 +8,20 @@ from typing import Any, get_args
 from torch import Tensor
 
 from ppro.auto import has_negative
+from ppro.blocks import row_blocks
 from ppro.config import Recipe, Settings
 from ppro.data import dataset_info, default_split
 from ppro.data.files import Reading
 from ppro.errors import SettingsError
 from ppro.experiments.methods import METHODS, kind_of
 from ppro.features import FeatureNorm
+from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
 from ppro.recipes import find_recipe, recipe_names, shipped_recipe
 from ppro.strategies import Strategy
 
+BLOCK_ROWS = 65_536
+"""Rows of features in a file that are looked at at a time."""
 AUTO = "auto"
 """The recipe that is found by a short search on the graph itself."""
 
@@ -87,7 +92,7 @@ def _base_recipe(
     if strategy not in (None, *get_args(Strategy)):
         raise SettingsError(f"strategy {strategy}: unknown; use l2b, l2u or none")
     if own is not None:
-        norm = fitting_norm(own.graph.features)
+        norm = norm_of(own.graph)
         return Recipe(dataset=dataset, split=own.splits[0], settings=Settings(feature_norm=norm))
     name = f"{dataset}-{strategy or 'l2b'}"
     if name in recipe_names():
@@ -105,6 +110,14 @@ def _of_rival(dataset: str, model: str) -> Recipe:
     first = method.space(kind_of(dataset)).draw(1)[0]
     settings = Settings(**{**method.settings, **first})
     return Recipe(dataset=dataset, split=default_split(dataset), settings=settings)
+
+
+def norm_of(graph: Graph) -> FeatureNorm:
+    """The norm that fits the features of a graph; those in a file are looked at block by block."""
+    if not isinstance(graph, LargeGraph):
+        return fitting_norm(graph.features)
+    blocks = row_blocks(graph.num_nodes, BLOCK_ROWS)
+    return "none" if any(has_negative(graph.rows.read(rows)) for rows in blocks) else "row"
 
 
 def fitting_norm(features: Tensor) -> FeatureNorm:

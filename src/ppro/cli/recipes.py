@@ -35,5 +35,12 @@ def _paper(paper: PaperResult | None) -> str:
 
 @app.command("show")
 def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")]) -> None:
-    """Show a recipe with every setting spelled out, as TOML."""
+    """Show a recipe with every setting spelled out, as TOML.
+
+    [bold]Examples[/bold]
+
+      ppro recipes show cora-l2b
+
+      ppro recipes show cora-l2b > mine.toml && ppro train cora --recipe mine.toml
+    """
     print(recipe_toml(find_recipe(name)), end="")

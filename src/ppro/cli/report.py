@@ -30,6 +30,12 @@ def report(
     """Write a saved run as one HTML file: results, charts, and an explorer of the graph.
 
     The file needs no network and no server: open it in a browser, send it by mail.
+
+    [bold]Examples[/bold]
+
+      ppro report runs/cora-l2b
+
+      ppro report runs/cora-l2b --run 3 --out run3.html
     """
     from ppro.report import plotting_library, render, report_data
 

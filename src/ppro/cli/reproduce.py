@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ppro.cli import console
+from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
-from ppro.data import DATASETS
 from ppro.errors import SettingsError
 from ppro.experiments import datasets as dataset_table
-from ppro.experiments.cells import Cell
-from ppro.experiments.figures import FIGURES, FigureSpec
+from ppro.experiments import shipped
+from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
-from ppro.experiments.figures.work import missing, run_works
-from ppro.experiments.methods import METHODS
-from ppro.experiments.pool import run_tasks
 from ppro.experiments.render import LEGEND, latex, markdown
 from ppro.experiments.search import CONFIGURATIONS
 from ppro.experiments.tables import TABLES, Table
-from ppro.experiments.tasks import QUICK, Plan, Task, missing_tasks
+from ppro.experiments.tasks import QUICK, Plan
 from ppro.runfolder import whole_file
 
-INTERRUPTED = 130
-NAMES = (*TABLES, "datasets", *FIGURES, "all")
+NAMES = (*TABLES, "shipped", "datasets", *FIGURES, "all")
 _CHOICES = (
-    f"A table: {', '.join((*TABLES, 'datasets'))}; a figure: {', '.join(FIGURES)}; or all. "
-    "Several are run in their order."
+    f"A table: {', '.join((*TABLES, 'shipped', 'datasets'))}; a figure: {', '.join(FIGURES)}; "
+    "or all. Several are run in their order."
 )
-Words = tuple[set[str], set[str], set[str]]
-"""Datasets, splits and methods; an empty set stands for all."""
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
@@ -110,11 +103,12 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         threads=max(1, (os.cpu_count() or 1) // jobs) if jobs > 1 else None,
         changes=QUICK if quick else {},
     )
-    tables = [TABLES[key]() for key in wanted if key in TABLES]
-    figures = [FIGURES[key] for key in wanted if key in FIGURES]
     if not render_only:
-        _run_missing(tables, figures, plan, _words(only), jobs)
-    texts = [_rendered(table, plan) for table in tables]
+        run_missing(wanted, plan, chosen_words(only), jobs)
+    figures = [FIGURES[key] for key in wanted if key in FIGURES]
+    texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
+    if "shipped" in wanted:
+        texts.append(_kept(plan, "shipped", shipped.markdown(plan.store)))
     if "datasets" in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]
@@ -126,60 +120,14 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
 
 
-def _run_missing(
-    tables: Sequence[Table], figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int
-) -> None:
-    try:
-        _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
-        _run_figures(figures, plan, words, jobs)
-    except KeyboardInterrupt:
-        kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
-        console.err.print(kept)
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def _words(only: Sequence[str] | None) -> Words:
-    """The datasets, splits and methods that the user named."""
-    words = set(only or [])
-    splits = {split for info in DATASETS.values() for split in info.splits}
-    valid = {*DATASETS, *METHODS, *splits}
-    for word in sorted(words - valid):
-        raise SettingsError(f"--only {word}: unknown; {nearest(word, tuple(valid))}")
-    return words & set(DATASETS), words & splits, words & set(METHODS)
-
-
-def _chosen(cell: Cell, words: Words) -> bool:
-    parts = cell.dataset, cell.split, cell.method
-    return all(not named or part in named for part, named in zip(parts, words, strict=True))
-
-
-def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
-    tasks: dict[str, Task] = {}
-    for table in tables:
-        cells = [cell for cell in table.cells() if _chosen(cell, words)]
-        tasks |= {
-            task.label: task for task in missing_tasks(cells, plan) if task.label not in tasks
-        }
-    if tasks:
-        kinds = [task.kind for task in tasks.values()]
-        title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
-        with console.task_progress(title, len(tasks)) as on_done:
-            run_tasks(list(tasks.values()), plan, jobs, on_done)
-
-
-def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:
-    works = [w for figure in figures for w in figure.works() if _chosen(w.cell, words)]
-    todo = missing(works, plan)
-    if todo:
-        title = f"{len(todo)} trainings for figures to do"
-        with console.task_progress(title, len(todo)) as on_done:
-            run_works(todo, plan, jobs, on_done)
-
-
 def _rendered(table: Table, plan: Plan) -> str:
-    text = markdown(table, plan.store)
-    _write(plan.root / "tables" / f"{table.name}.md", text)
     _write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store))
+    return _kept(plan, table.name, markdown(table, plan.store))
+
+
+def _kept(plan: Plan, name: str, text: str) -> str:
+    """The text of a table, also written beside the results."""
+    _write(plan.root / "tables" / f"{name}.md", text)
     return text
 
 
@@ -191,9 +139,7 @@ def _datasets(plan: Plan, *, measured: bool) -> str:
         plan.store.write(path, found)
     record = plan.store.read(path)
     assert record is not None
-    text = dataset_table.markdown(record)
-    _write(plan.root / "tables" / "datasets.md", text)
-    return text
+    return _kept(plan, "datasets", dataset_table.markdown(record))
 
 
 def _write(path: Path, text: str) -> None:

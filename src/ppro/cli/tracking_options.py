@@ -14,11 +14,19 @@ from ppro.tracking import JsonLines, MLflow, TensorBoard, Tracker
 
 TensorBoardFolder = Annotated[
     Path | None,
-    typer.Option("--tensorboard", help="Folder for TensorBoard.", show_default="none"),
+    typer.Option(
+        "--tensorboard",
+        help="Folder for TensorBoard's event files; see them with 'tensorboard --logdir'.",
+        show_default="none",
+    ),
 ]
 MLflowUri = Annotated[
     str | None,
-    typer.Option("--mlflow", help="Address of a tracking server of MLflow.", show_default="none"),
+    typer.Option(
+        "--mlflow",
+        help="MLflow: address of a tracking server, such as http://localhost:5000.",
+        show_default="none",
+    ),
 ]
 LiveMetrics = Annotated[
     Path | None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,15 @@ from ppro.cli.options import (
     graph_options,
 )
 from ppro.cli.outcome import count, show
+from ppro.cli.ranks import (
+    Partition,
+    device_here,
+    follow,
+    is_follower,
+    is_one_of_several,
+    lead,
+    ranks_of_job,
+)
 from ppro.cli.recipe_choice import AUTO, choose_recipe, given_settings
 from ppro.cli.resuming import Place, place_of_training
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
@@ -49,7 +59,8 @@ def train(  # noqa: PLR0913 - one argument per option
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="A graph of 'ppro data list', or a file: .npz, .graphml, .safetensors.",
+            help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a folder "
+            "of 'ppro data generate'.",
             show_default=False,
         ),
     ] = None,
@@ -118,6 +129,7 @@ def train(  # noqa: PLR0913 - one argument per option
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
+    partition: Partition = "metis",
     nodes: Nodes = None,
     edges: Edges = None,
     *,
@@ -152,17 +164,27 @@ def train(  # noqa: PLR0913 - one argument per option
         paper=chosen.paper,
         source=None if files is None else files.signed(),
     )
-    chip = find_device(device)
+    chip = device_here(find_device(device))
     if recipe == AUTO:
+        if is_one_of_several():
+            raise SettingsError("--recipe auto: searches on one process; leave torchrun out")
         if resume:
             raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
         whole = graph_and_splits(config, reading, data_root=data_root, offline=offline)
         given = given_settings(options, changes)
-        speed: Any = {"budget": budget, "device": chip, "threads": threads}
-        chosen = automatic(chosen, *whole, given, **speed)
+        limits: Any = {"budget": budget, "device": chip, "threads": threads}
+        chosen = automatic(chosen, *whole, given, **limits)
         config = config.model_copy(update={"settings": chosen.settings})
+    if is_follower():
+        follow(
+            config,
+            lambda: graph_and_splits(config, reading, data_root=data_root, offline=offline),
+            **{"device": chip, "threads": threads, "partition": partition},
+        )
+        return
     usual = Path("runs") / f"{name}-{_short(chosen.settings)}"
     with (
+        ranks_of_job() as ranks,
         place_of_training(out, usual, config, resume=resume) as place,
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
@@ -170,7 +192,9 @@ def train(  # noqa: PLR0913 - one argument per option
         notes = _notes(name, chosen.note) if reading is None else list(reading.notes)
         console.err.print(_headline(config, graph, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
-        result = _fitted(graph, splits, config, place, plan, trackers, device=chip, threads=threads)
+        speed: Any = {"device": chip, "threads": threads}
+        shared = fit if ranks is None else partial(lead, ranks, partition=partition)
+        result = _fitted(shared, graph, splits, config, place, plan, trackers, **speed)
         facts = summary(config, result, place.free_out(), str(chip), notes)
         schema = None if reading is None else reading.schema
         write_run(Path(facts["out"]), config, graph, splits, result, facts, schema=schema)
@@ -186,6 +210,7 @@ def train(  # noqa: PLR0913 - one argument per option
 
 
 def _fitted(
+    train_runs: Callable[..., Fit],
     graph: Graph,
     splits: Splits,
     config: RunConfig,
@@ -203,7 +228,8 @@ def _fitted(
             listen(done, metrics, going)
 
         settings = run_settings(config)
-        return fit(graph, splits, settings, on_epoch=on_epoch, checkpoint=plan, **options)
+        watched = {"on_epoch": on_epoch, "checkpoint": plan}
+        return train_runs(graph, splits, settings, **watched, **options)
 
 
 def _warn(text: str) -> None:

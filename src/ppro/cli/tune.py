@@ -44,7 +44,7 @@ def tune(  # noqa: PLR0913 - one argument per option
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="A graph of 'ppro data list', or a file: .npz, .graphml, .safetensors.",
+            help="A graph of 'ppro data list', or a file (.npz, .graphml, .safetensors).",
             show_default=False,
         ),
     ] = None,

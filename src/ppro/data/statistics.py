@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypedDict
 
 import numpy as np
@@ -10,7 +11,10 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
+from ppro.blocks import row_blocks
 from ppro.graph import UNLABELLED, Graph
+from ppro.large_graph import LargeGraph
+from ppro.rows import BLOCK_ROWS, block_pairs
 
 
 class Description(TypedDict):
@@ -34,11 +38,11 @@ class Description(TypedDict):
 
 
 def describe(graph: Graph) -> Description:
-    """Count and measure a graph; weights play no part."""
-    degree = torch.bincount(graph.edge_index[0], minlength=graph.num_nodes)
+    """Count and measure a graph, a large one block by block; weights play no part."""
+    degree = _degrees(graph)
     known = graph.labels[graph.labels != UNLABELLED]
     counts = torch.bincount(known, minlength=graph.num_classes).tolist()
-    edge_homophily, node_homophily, adjusted = _homophily(graph.edge_index, graph.labels)
+    edge_homophily, node_homophily, adjusted = _homophily(graph)
     return Description(
         name=graph.name,
         nodes=graph.num_nodes,
@@ -58,30 +62,55 @@ def describe(graph: Graph) -> Description:
     )
 
 
-def _homophily(
-    edge_index: Tensor, labels: Tensor
-) -> tuple[float | None, float | None, float | None]:
+def _degrees(graph: Graph) -> Tensor:
+    if isinstance(graph, LargeGraph):
+        return graph.starts.diff()
+    return torch.bincount(graph.edge_index[0], minlength=graph.num_nodes)
+
+
+def _pairs(graph: Graph) -> Iterator[tuple[Tensor, Tensor]]:
+    """Both ends of the edges in both directions, of a large graph some rows at a time."""
+    if not isinstance(graph, LargeGraph):
+        yield graph.edge_index[0], graph.edge_index[1]
+        return
+    for rows in row_blocks(graph.num_nodes, BLOCK_ROWS):
+        source, target, _ = block_pairs(graph.starts, graph.columns, rows)
+        yield source, target
+
+
+def _homophily(graph: Graph) -> tuple[float | None, float | None, float | None]:
     """The share of edges within a class, its mean over nodes, and the first adjusted for chance.
 
     Only edges between labelled nodes count, and only nodes with such an edge. The adjusted form
     (Platonov et al., 2023) is 0 where edges ignore the classes; it has no value where all edges
     lie in one class.
     """
-    source, target = edge_index[:, (labels[edge_index] != UNLABELLED).all(0)]
-    if source.numel() == 0:
+    labels = graph.labels
+    within, degree = torch.zeros((2, graph.num_nodes), dtype=torch.float64)
+    for source, target in _pairs(graph):
+        known = (labels[source] != UNLABELLED) & (labels[target] != UNLABELLED)
+        ones = known.to(torch.float64)
+        degree.index_add_(0, source, ones)
+        within.index_add_(0, source, ones * (labels[source] == labels[target]))
+    counted = degree > 0
+    if not bool(counted.any()):
         return None, None, None
-    same = (labels[source] == labels[target]).to(torch.float64)
-    degree = torch.bincount(source, minlength=labels.shape[0])
-    within = torch.bincount(source, weights=same, minlength=labels.shape[0])
-    edge = float(same.mean())
-    by_class = torch.bincount(labels[source]).to(torch.float64) / source.numel()
-    chance = float((by_class**2).sum())
+    within, degree = within[counted], degree[counted]
+    edge = float(within.sum() / degree.sum())
+    by_class = torch.zeros(graph.num_classes, dtype=torch.float64)
+    by_class.index_add_(0, labels[counted], degree)
+    chance = float(((by_class / degree.sum()) ** 2).sum())
     adjusted = (edge - chance) / (1 - chance) if chance < 1 else None
-    return edge, float((within / degree)[degree > 0].mean()), adjusted
+    return edge, float((within / degree).mean()), adjusted
 
 
 def _components(graph: Graph) -> int:
-    source, target = graph.edge_index.numpy()
     size = (graph.num_nodes, graph.num_nodes)
-    adjacency = sp.coo_matrix((np.ones(source.size, dtype=np.int8), (source, target)), shape=size)
+    ones = np.ones(2 * graph.num_edges, dtype=np.int8)
+    if isinstance(graph, LargeGraph):
+        rows = (ones, graph.columns.numpy(), graph.starts.numpy())
+        adjacency = sp.csr_matrix(rows, shape=size)
+    else:
+        source, target = graph.edge_index.numpy()
+        adjacency = sp.coo_matrix((ones, (source, target)), shape=size)
     return int(connected_components(adjacency, directed=False, return_labels=False))

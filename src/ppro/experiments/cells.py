@@ -12,7 +12,7 @@ import torch
 
 from ppro.config import Settings
 from ppro.data.splits import Splits
-from ppro.experiments.batches import Job, train_all
+from ppro.experiments.batches import Done, Job, train_all
 from ppro.graph import Graph
 from ppro.runfolder import versions
 from ppro.training import OnEpoch
@@ -55,28 +55,35 @@ def run_cell(
     settings = Settings(**{**searched["settings"], **cell.changes})
     jobs = [Job(settings.replace(seed=run), run) for run in range(runs)]
     done = train_all(graph, splits, jobs, device, on_epoch)
-    val, test = [run.val_accuracy for run in done], [run.test_accuracy for run in done]
     return {
         "method": cell.method,
         "dataset": cell.dataset,
         "split": cell.split,
         "changes": dict(cell.changes),
-        "runs": runs,
         "seeds": list(range(runs)),
-        "test_mean": statistics.fmean(test),
-        "test_std": statistics.stdev(test) if runs > 1 else 0.0,
-        "val_mean": statistics.fmean(val),
-        "test": test,
-        "val": val,
-        "mean_step": [run.mean_step for run in done],
-        "step_shares": _mean_shares([run.step_shares for run in done]),
-        "epochs": [run.epochs for run in done],
+        **summary(done),
         "configurations": searched["configurations"],
         "search_validation": _search_validation(searched),
         "settings": settings.model_dump(exclude_none=True),
         "device": device.type,
         "seconds": time.perf_counter() - start,
         "versions": versions(),
+    }
+
+
+def summary(done: Sequence[Done]) -> dict[str, Any]:
+    """What runs at the same settings reached."""
+    val, test = [run.val_accuracy for run in done], [run.test_accuracy for run in done]
+    return {
+        "runs": len(done),
+        "test_mean": statistics.fmean(test),
+        "test_std": statistics.stdev(test) if len(done) > 1 else 0.0,
+        "val_mean": statistics.fmean(val),
+        "test": test,
+        "val": val,
+        "mean_step": [run.mean_step for run in done],
+        "step_shares": _mean_shares([run.step_shares for run in done]),
+        "epochs": [run.epochs for run in done],
     }
 
 

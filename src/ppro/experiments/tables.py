@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -221,8 +221,12 @@ def recipes() -> Table:
         for c in columns
         if row.endswith("-wide" if c.heading in citation else "+c")
     }
-    panel = Panel("the paper's splits", columns, rows, {}, frozenset(empty))
-    return Table("recipes", "The searches behind the recipes", [panel])
+    patient = [replace(c, changes={"patience": 200}) for c in columns]
+    panels = [
+        Panel("the paper's splits", columns, rows, {}, frozenset(empty)),
+        Panel("the same with a patience of 200", patient, rows, {}, frozenset(empty)),
+    ]
+    return Table("recipes", "The searches behind the recipes", panels)
 
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {

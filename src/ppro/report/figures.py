@@ -1,7 +1,8 @@
 """The charts of a report as plotly figures.
 
-A colour that begins with ``@`` is a name that the page looks up in its theme, light or dark.
-Plotly reads a little markup in texts, so every text of the user goes through :func:`plain`.
+A figure may hold ``narrow``: changes of its layout where there is little room. A colour that begins
+with ``@`` is a name that the page looks up in its theme, light or dark. Plotly reads a little
+markup in texts, so every text of the user goes through :func:`plain`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def figure(data: list[dict[str, Any]], x: str, y: str, **layout: Any) -> Figure:
     return {"data": data, "layout": {**axes, **layout}}
 
 
+def step_axis(last: int) -> dict[str, Any]:
+    """An axis of steps: ticks at whole numbers, about eight of them."""
+    return {"tick0": 0, "dtick": max(1, -(-last // 8))}
+
+
 def numbers(values: NDArray[Any], digits: int = 5) -> list[Any]:
     """Rounded to a few digits, to keep the file small."""
     return [None if not np.isfinite(v) else float(f"{v:.{digits}g}") for v in values.tolist()]
@@ -44,7 +50,13 @@ def numbers(values: NDArray[Any], digits: int = 5) -> list[Any]:
 
 def confusion(run: ExplainedRun) -> Figure:
     """Test nodes by label and prediction; shares of a label's nodes give the colour."""
-    names = [f"{plain(name)} {i}" for i, name in enumerate(run.graph.class_names)]
+    numbered = [str(i) for i in range(run.graph.num_classes)]
+    named = [plain(name) for name in run.graph.class_names]
+    names = (
+        numbered
+        if named == numbered
+        else [f"{a} {b}" for a, b in zip(named, numbered, strict=True)]
+    )
     chosen = (run.splits.test[run.index] & (run.graph.labels >= 0)).numpy()
     labels, size = run.graph.labels.numpy()[chosen], len(names)
     predicted = run.explanation.predicted.numpy()[chosen]
@@ -54,7 +66,7 @@ def confusion(run: ExplainedRun) -> Figure:
         "type": "heatmap",
         "z": [numbers(row, 3) for row in shares],
         "text": counts.tolist(),
-        "x": [str(i) for i in range(size)],
+        "x": numbered,
         "y": names,
         "colorscale": "@sequential",
         "zmin": 0,
@@ -66,9 +78,13 @@ def confusion(run: ExplainedRun) -> Figure:
     }
     if size <= 12:
         trace["texttemplate"] = "%{text}"
-    reverse = {"autorange": "reversed", "automargin": True}
-    numbered = {"type": "category", "tickangle": 0}
-    return figure([trace], "predicted", "", yaxis=reverse, xaxis=numbered)
+    across = {"type": "category", "tickangle": 0}
+    down = {"type": "category", "autorange": "reversed", "automargin": True}
+    drawn = figure([trace], "predicted", "", yaxis=down, xaxis=across)
+    drawn["narrow"] = {
+        "yaxis": {**drawn["layout"]["yaxis"], "tickvals": names, "ticktext": numbered}
+    }
+    return drawn
 
 
 def steps_histogram(run: ExplainedRun) -> Figure:
@@ -93,7 +109,8 @@ def steps_histogram(run: ExplainedRun) -> Figure:
         }
         for name, chosen, colour in groups
     ]
-    return figure(bars, "step", "nodes", barmode="stack", legend=LEGEND)
+    axis = step_axis(last)
+    return figure(bars, "step", "nodes", barmode="stack", legend=LEGEND, xaxis=axis)
 
 
 def accuracy_by_step(run: ExplainedRun) -> Figure:
@@ -122,7 +139,7 @@ def accuracy_by_step(run: ExplainedRun) -> Figure:
             "line": {"color": "@second", "dash": "dash"},
         },
     ]
-    return figure(traces, "step k", "test accuracy, %")
+    return figure(traces, "step k", "test accuracy, %", xaxis=step_axis(last))
 
 
 def priorities_histogram(priorities: FloatArray) -> Figure:

@@ -30,6 +30,10 @@ SCRIPTS = (
 )
 """Parts of the page's own script, in the order in which they build on each other."""
 
+OPENING = '(typeof self !== "undefined" ? self : this, () => {'
+CLOSING = "return Plotly;\n}));"
+"""How the function around plotly.js begins and ends."""
+
 
 def report_data(run: ExplainedRun, folder: Path) -> dict[str, Any]:
     """All that the page shows, as JSON values.
@@ -87,7 +91,20 @@ def plotting_library() -> str:
         raise SettingsError(
             "a report needs plotly, which is not installed; run: pip install 'ppro[report]'"
         ) from None
-    return str(get_plotlyjs())
+    return read_once(str(get_plotlyjs()))
+
+
+def read_once(library: str) -> str:
+    """The library with the one function that holds all of it in parentheses, if it is like that.
+
+    A browser takes such a function for one that is called at once, and compiles it straight away.
+    Otherwise it skims megabytes first and reads them again at the call.
+    """
+    library = library.rstrip()
+    if library.count(OPENING) != 1 or not library.endswith(CLOSING):
+        return library
+    opened = library.removesuffix(CLOSING).replace(OPENING, OPENING.replace("()", "(()"))
+    return opened + CLOSING.replace("}", "})")
 
 
 def own_script() -> str:

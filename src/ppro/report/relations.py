@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.explain import ExplainedRun
-from ppro.report.figures import Figure, figure, numbers
+from ppro.report.figures import Figure, figure, numbers, step_axis
 from ppro.report.measures import FloatArray, degrees, local_homophily, rank_correlation
 
 
@@ -20,29 +21,47 @@ def relations(run: ExplainedRun) -> list[dict[str, Any]]:
         ("degree", degrees(run.graph).astype(np.float64), True),
         ("local homophily", local_homophily(run.graph), False),
     ]
-    effects: list[tuple[str, FloatArray]] = []
-    if run.explanation.decisions is not None:
-        effects.append(("step", run.explanation.steps.numpy().astype(np.float64)))
-    if run.explanation.priorities is not None:
-        effects.append(("priority", run.explanation.priorities.numpy().astype(np.float64)))
     return [
         {
-            "title": f"{effect[0].capitalize()} and {cause[0]}",
-            "rho": rank_correlation(cause[1], effect[1]),
-            "figure": relation(cause[0], cause[1], effect[0], effect[1], logarithmic=cause[2]),
+            "title": f"{effect.name.capitalize()} and {cause[0]}",
+            "rho": rank_correlation(cause[1], effect.values),
+            "figure": relation(cause[0], cause[1], effect, logarithmic=cause[2]),
         }
-        for effect in effects
+        for effect in _effects(run)
         for cause in causes
     ]
 
 
-def relation(
-    x_name: str, x: FloatArray, y_name: str, y: FloatArray, *, logarithmic: bool
-) -> Figure:
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What a relation explains: a value for each node, the bounds to count it in, an axis."""
+
+    name: str
+    values: FloatArray
+    bounds: FloatArray
+    axis: dict[str, Any]
+
+
+def _effects(run: ExplainedRun) -> list[Effect]:
+    found, effects = run.explanation, []
+    if found.decisions is not None:
+        last = found.probabilities.shape[1] - 1
+        # The whole axis, also where all nodes took one step.
+        bounds = np.arange(last + 2, dtype=np.float64) - 0.5
+        axis = {**step_axis(last), "range": [-0.5, last + 0.5]}
+        effects.append(Effect("step", found.steps.double().numpy(), bounds, axis))
+    if found.priorities is not None:
+        values = found.priorities.double().numpy()
+        effects.append(Effect("priority", values, _priority_bins(values), {}))
+    return effects
+
+
+def relation(x_name: str, x: FloatArray, effect: Effect, *, logarithmic: bool) -> Figure:
     """Nodes counted over a grid, the share of each column as colour, and the mean of each."""
+    y_name, y = effect.name, effect.values
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    bounds = (degree_bins(x) if logarithmic else np.linspace(0, 1, 11)), _value_bins(y)
+    bounds = (degree_bins(x) if logarithmic else np.linspace(0, 1, 11)), effect.bounds
     names = _bin_names(bounds[0], whole=logarithmic)
     counts, mean = _counted(bounds, x, y)
     shares = np.where(counts > 0, counts / np.maximum(counts.sum(0), 1), np.nan)
@@ -68,7 +87,11 @@ def relation(
         "hovertemplate": f"{x_name} %{{x}}: mean {y_name} %{{y}}<extra></extra>",
     }
     categories = {"type": "category", "tickangle": 0, "tickfont": {"size": 10}}
-    return figure([heat, line], x_name, y_name, showlegend=False, xaxis=categories)
+    drawn = figure(
+        [heat, line], x_name, y_name, showlegend=False, xaxis=categories, yaxis=effect.axis
+    )
+    drawn["narrow"] = {"xaxis": {**drawn["layout"]["xaxis"], "dtick": 2}}
+    return drawn
 
 
 def _counted(
@@ -95,10 +118,8 @@ def degree_bins(degree: FloatArray) -> FloatArray:
     return np.array(kept)
 
 
-def _value_bins(y: FloatArray) -> FloatArray:
-    """One bin for each step, or 20 even ones for priorities."""
-    if y.size and (y == np.round(y)).all() and np.ptp(y) <= 64:
-        return np.arange(y.min() - 0.5, y.max() + 1)
+def _priority_bins(y: FloatArray) -> FloatArray:
+    """Bounds of 20 even bins that a few extreme values do not stretch."""
     low, high = (np.quantile(y, [0.005, 0.995])) if y.size else (0.0, 1.0)
     return np.linspace(low, high if high > low else low + 1e-6, 21)
 

@@ -37,6 +37,10 @@ def test_ablation_shows_what_is_there(tmp_path: Path) -> None:
     drawing = ablation.draw(store)
     assert drawing is not None
     assert "| Cora | L2B | 80.5 ± 0.7 | missing |" in drawing.text
+    told = [[text.get_text() for text in axes.texts] for axes in drawing.figure.axes]
+    assert told == [[], ["not measured yet"], ["not measured yet"]]
+    (legend,) = drawing.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["L2B"]
 
 
 def test_convergence_says_when(tmp_path: Path) -> None:

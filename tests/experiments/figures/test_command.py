@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ppro.cli import main
+from ppro.cli import main, missing_results
 from ppro.cli.reproduce import NAMES
 from ppro.errors import RunError
 from ppro.experiments.figures import FIGURES
@@ -76,3 +76,20 @@ def test_what_is_not_measured_is_told(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for spec in FIGURES.values():
         assert f"run `ppro reproduce {spec.name}`" in render(spec, Store(tmp_path))
+
+
+def test_ctrl_c_tells_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(missing_results, "run_works", stopped)
+    words = ["ablation", "--quick", "--results", str(tmp_path / "kept")]
+    monkeypatch.setattr(sys, "argv", ["ppro", "reproduce", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == missing_results.INTERRUPTED
+    told = capsys.readouterr().err
+    assert f"kept in {tmp_path / 'kept'}; the same command goes on" in told
+    assert "nothing was saved" not in told

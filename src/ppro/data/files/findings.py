@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from ppro.data.files.reading import Reading
+from ppro.data.large.feature_facts import FeatureFacts, feature_facts
 from ppro.data.statistics import Description, describe
 from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
 
 SMALL_CLASS = 3
 """A class with fewer nodes cannot have one in each of train, val and test."""
@@ -62,17 +64,22 @@ def _of_nodes(facts: Description) -> list[str]:
 
 
 def _of_features(graph: Graph) -> list[str]:
-    matrix = _matrix(graph.features)
-    varying = (matrix.max(axis=0) != matrix.min(axis=0)).sum()
+    if isinstance(graph, LargeGraph):
+        found = feature_facts(graph.rows)
+    else:
+        found = _facts_in_memory(_matrix(graph.features))
     odd = (
-        (graph.num_features - int(varying), "constant features: they carry nothing"),
-        (
-            int((matrix.getnnz(axis=1) == 0).sum()),
-            "nodes whose features are all zero: they live on their neighbours",
-        ),
-        (_twins(matrix), "nodes with the very features of another node: check for duplicates"),
+        (found.constant, "constant features: they carry nothing"),
+        (found.zero, "nodes whose features are all zero: they live on their neighbours"),
+        (found.twins, "nodes with the very features of another node: check for duplicates"),
     )
     return [f"{count:,} {what}" for count, what in odd if count]
+
+
+def _facts_in_memory(matrix: sp.csr_matrix) -> FeatureFacts:
+    varying = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
+    zero = int((matrix.getnnz(axis=1) == 0).sum())
+    return FeatureFacts(int(matrix.shape[1]) - varying, zero, _twins(matrix))
 
 
 def _matrix(features: Tensor) -> sp.csr_matrix:

@@ -69,13 +69,16 @@ def draw(store: Store) -> Drawing | None:
     figure, axes = style.panels(1, len(DATASETS), 2.5, sharey=True)
     for panel, dataset in zip(axes, DATASETS, strict=True):
         for offset, strategy in zip((-0.14, 0.14), STRATEGIES, strict=True):
-            _series(panel, results[dataset, strategy], strategy, offset)
+            if results[dataset, strategy]:
+                _series(panel, results[dataset, strategy], strategy, offset)
+        if not any(results[dataset, strategy] for strategy in STRATEGIES):
+            style.not_measured(panel, "x")
         panel.set_title(dataset_info(dataset).title)
         panel.set_xlabel("test accuracy, %")
         panel.margins(x=0.12)
     axes[0].set_yticks(range(len(VARIANTS)), list(VARIANTS))
     axes[0].set_ylim(len(VARIANTS) - 0.5, -0.5)
-    style.legend_below(figure, axes[0], len(STRATEGIES))
+    style.legend_below(figure, len(STRATEGIES))
     return Drawing(figure, f"{_TEXT}\n\n{_table(results)}")
 
 

@@ -71,10 +71,12 @@ def draw(store: Store) -> Drawing | None:
         if shown:
             top = max(float(curves.mean(0).max()) for curves in shown.values())
             panel.set_ylim(max(0.0, top - SHOWN), min(100.0, top + 5))
+        else:
+            style.not_measured(panel)
         panel.set_title(dataset_info(dataset).title)
         panel.set_xlabel("epoch")
     axes[0].set_ylabel("validation accuracy, %")
-    style.legend_below(figure, axes[0], len(STRATEGIES))
+    style.legend_below(figure, len(STRATEGIES))
     head = ["graph", "strategy", "best mean", "epochs to come near it"]
     return Drawing(figure, f"{_TEXT}\n\n{markdown_table(head, rows)}")
 

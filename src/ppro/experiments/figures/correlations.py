@@ -133,7 +133,7 @@ def draw(store: Store) -> Drawing | None:
     axes[0].set_xlim(-1.05, 1.05)
     for panel in axes[-len(MEASURES) :]:
         panel.set_xlabel("Spearman's ρ")
-    style.legend_below(figure, axes[0], len(STRATEGIES))
+    style.legend_below(figure, len(STRATEGIES))
     return Drawing(figure, f"{_TEXT}\n\n{_table(found)}")
 
 
@@ -146,7 +146,7 @@ def _marks(panel: Axes, values: Sequence[Correlation | None], strategy: str, off
     panel.errorbar(means, places, xerr=reach, label=title, elinewidth=0.9, **look)
     for place, value in zip(places, values, strict=True):
         if value is not None and math.isnan(value.mean):
-            panel.text(0.06, place, "constant", size=5.5, va="center", color=look["color"])
+            panel.text(0.06, place, f"{title}: constant", size=5.5, va="center")
 
 
 def _table(found: Found) -> str:

@@ -43,15 +43,18 @@ def draw(store: Store) -> Drawing | None:
     figure, axes = style.panels(2, count, 4.4, sharex=True)
     for i, (panel, by_place) in enumerate(zip(table.panels, found, strict=True)):
         above, below = axes[i], axes[count + i]
-        for row in panel.rows:
-            for place in (above, below):
+        measured = any(entry.result for entry in by_place.values())
+        for place in (above, below):
+            for row in panel.rows:
                 _line(place, panel, row, by_place)
+            if not measured:
+                style.not_measured(place)
         above.set_title(panel.title.split(",")[0])
         _close_up(below, by_place)
         _steps_axis(below, panel)
     for place in (axes[0], axes[count]):
         place.set_ylabel("test accuracy, %")
-    style.legend_below(figure, axes[0], 4)
+    style.legend_below(figure, 4)
     return Drawing(figure, _TEXT)
 
 
@@ -73,6 +76,8 @@ def _line(axes: Axes, panel: Panel, row: str, by_place: dict[tuple[str, str], En
         for column in panel.columns
         if (entry := by_place[row, column.heading]).result is not None
     }
+    if not known:
+        return
     ours = row in style.SERIES
     rival = {"color": style.GREY, "linewidth": 1.0, **_LOOKS.get(row, _OTHERS)}
     look = style.SERIES[row] if ours else rival

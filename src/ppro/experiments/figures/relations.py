@@ -86,7 +86,7 @@ def draw(store: Store) -> Drawing | None:
             panel.set_xlabel(f"tenth of nodes by {NAMES[measure]}", size=7.5)
     axes[0].set_ylim(-0.05, 1.05)
     axes[0].set_xticks(range(1, GROUPS + 1, 3))
-    style.legend_below(figure, axes[0], len(_LOOKS))
+    style.legend_below(figure, len(_LOOKS))
     return Drawing(figure, _TEXT)
 
 

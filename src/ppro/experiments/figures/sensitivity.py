@@ -70,13 +70,14 @@ def draw(store: Store) -> Drawing | None:
     figure, axes = style.panels(1, len(RANGES), 2.6, sharey=True)
     for panel, key in zip(axes, RANGES, strict=True):
         for dataset in DATASETS:
-            value = _chosen_value(series, dataset, key)
-            _line(panel, dataset, series[dataset, key], value)
+            if series[dataset, key]:
+                value = _chosen_value(series, dataset, key)
+                _line(panel, dataset, series[dataset, key], value)
         panel.set_xlabel(_SYMBOLS[key])
         if key != "epsilon":
             panel.set_xscale("log")
     axes[0].set_ylabel("test accuracy, %")
-    style.legend_below(figure, axes[0], len(DATASETS))
+    style.legend_below(figure, len(DATASETS))
     return Drawing(figure, f"{_TEXT}\n\n{_table(series)}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ppro.errors import RunError
 from ppro.runfolder import whole_file
@@ -27,6 +27,9 @@ SERIES: dict[str, dict[str, Any]] = {
 
 WIDE = 7.2
 """Inches across two columns of a page."""
+
+GAP = 0.07
+"""Inches on either side of a panel."""
 
 _LOOK: dict[Any, Any] = {
     "font.size": 8.5,
@@ -66,22 +69,31 @@ def look() -> Iterator[None]:
 def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
     """A figure as wide as a page, and its panels row by row."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(WIDE, height), layout="constrained")
+    figure = Figure(figsize=(WIDE, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
     grid = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(grid.flat)
 
 
-def not_measured(axes: Axes) -> None:
-    """Say in a panel that there is nothing to show yet."""
+def not_measured(axes: Axes, values: Literal["x", "y"] = "y") -> None:
+    """Say in a panel that there is nothing to show yet.
+
+    Args:
+        values: the axis of what is measured; its numbers would mean nothing.
+    """
+    axes.tick_params(axis=values, labelleft=False, labelbottom=False)
     axes.text(0.5, 0.5, "not measured yet", ha="center", va="center", transform=axes.transAxes)
 
 
-def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
-    """One legend for all panels, below them."""
-    handles, names = axes.get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, names, loc="outside lower center", ncols=columns)
+def legend_below(figure: Figure, columns: int) -> None:
+    """One legend below the panels, of what any of them shows."""
+    found: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(name, handle)
+    if found:
+        figure.legend(found.values(), found, loc="outside lower center", ncols=columns)
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:

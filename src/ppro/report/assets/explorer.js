@@ -2,8 +2,14 @@
 
 const RINGS_AT_MOST = 400;
 
-// Without WebGL plotly can still draw the graph, only slower.
-const GRAPH_TRACE = document.createElement("canvas").getContext("webgl") ? "scattergl" : "scatter";
+// Up to here SVG is smooth enough, and WebGL takes long to start.
+const SVG_AT_MOST = 500;
+
+// Without WebGL plotly can still draw a large graph, only slower.
+function traceType(drawn) {
+  if (drawn <= SVG_AT_MOST) return "scatter";
+  return document.createElement("canvas").getContext("webgl") ? "scattergl" : "scatter";
+}
 
 class Explorer {
   constructor(nodes) {
@@ -77,6 +83,7 @@ class Explorer {
       this.shown = this.place();
       this.where = new Map(this.shown.nodes.map((node, i) => [node, i]));
       this.view_ = (this.view_ ?? 0) + 1;
+      this.type_ = traceType(this.shown.nodes.length);
     }
     const groups = colouring(this.nodes, byId("colour").value);
     showLegend(groups);
@@ -113,7 +120,7 @@ class Explorer {
     // The more edges there are, the fainter each is, so that the nodes stay in sight.
     const ink = Math.min(0.24, Math.max(0.025, 1200 / (x.length / 3 + 1)));
     const colour = chosenOnly ? "@near" : `rgba(${themeColour("edge")}, ${ink})`;
-    return { type: GRAPH_TRACE, mode: "lines", x, y, hoverinfo: "skip",
+    return { type: this.type_, mode: "lines", x, y, hoverinfo: "skip",
       line: { color: colour, width: chosenOnly ? 1.5 : 1 } };
   }
 
@@ -122,7 +129,7 @@ class Explorer {
     const places = groups.map(() => []);
     this.shown.nodes.forEach((node, i) => places[groups.of(node)].push(i));
     return groups.map((group, g) => ({
-      type: GRAPH_TRACE, mode: "markers",
+      type: this.type_, mode: "markers",
       x: places[g].map((i) => this.shown.x[i]), y: places[g].map((i) => this.shown.y[i]),
       customdata: places[g].map((i) => this.shown.nodes[i]),
       text: places[g].map((i) => this.hover(this.shown.nodes[i])),
@@ -143,7 +150,7 @@ class Explorer {
 
   halo() {
     const i = this.where.get(this.chosen);
-    return { type: GRAPH_TRACE, mode: "markers", hoverinfo: "skip",
+    return { type: this.type_, mode: "markers", hoverinfo: "skip",
       x: [this.shown.x[i]], y: [this.shown.y[i]],
       marker: { size: 20, symbol: "circle-open", color: "@ink", line: { width: 3, color: "@ink" } } };
   }

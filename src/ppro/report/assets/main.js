@@ -10,6 +10,6 @@ document.addEventListener("DOMContentLoaded", () => {
     ? "Choose a node to see how its prediction changes as it propagates, where it stopped and why."
     : "Choose a node to see what the model says of it.";
   new Explorer(nodes);
-  showCharts(report.charts);
+  showCharts(report.charts, nodes.classes);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 });

@@ -165,7 +165,7 @@ class Story {
     const size = n.driverNames.length, width = n.measureNames.length;
     const rows = n.driverNames.map((name, i) => {
       const z = i < width ? n.measures[node * width + i] : null;
-      const shown = z === null ? name : `${name}, z = ${signed(z, 2)}`;
+      const shown = z === null ? name : `${name}, z\u00a0=\u00a0${signed(z, 2)}`;
       return [shown, n.drivers[node * size + i]];
     });
     return [element("h4", {}, "What drives its priority"),
@@ -197,7 +197,11 @@ class Story {
       const name = `${n.id(other)}, ${n.className(n.labels[other])}`;
       const button = element("button", { type: "button", title: clip(name, 200) }, swatch,
         element("span", {}, clip(n.id(other))));
-      button.addEventListener("click", () => this.choose(other));
+      button.addEventListener("click", () => {
+        this.choose(other);
+        // The button is gone; keys go on from the story of its node.
+        byId("story").focus({ preventScroll: true });
+      });
       return element("li", {}, button);
     });
     const hidden = all.length - items.length;

@@ -25,7 +25,7 @@ function showSummary(summary) {
 
 const decimals = (value) => (value === null ? "–" : value.toFixed(2));
 
-function showCharts(charts) {
+function showCharts(charts, classes) {
   const learned = byId("learned-charts");
   if (charts.accuracyByStep) {
     addChart(learned, "Where should nodes stop?", charts.accuracyByStep,
@@ -36,7 +36,7 @@ function showCharts(charts) {
     addChart(learned, "Priorities", charts.priorities, "All nodes, by their weight in the loss.");
   }
   for (const relation of charts.relations) {
-    const rho = relation.rho === null ? "no correlation: one of them is constant"
+    const rho = relation.rho === null ? "No correlation: one of them is constant"
       : `Spearman ρ = ${signed(relation.rho, 2)}`;
     addChart(learned, relation.title, relation.figure, `${rho}. Colour: share of each column's nodes; line: their mean.`);
   }
@@ -44,5 +44,15 @@ function showCharts(charts) {
     ? "What the controllers decided over the whole graph, and what it goes along with."
     : "This run has no controllers: every node took the same steps and weighed the same.";
   for (const curve of charts.curves) addChart(byId("training-charts"), curve.title, curve.figure);
-  addChart(byId("confusion-chart"), "Labels and predictions", charts.confusion);
+  const confusion = addChart(byId("confusion-chart"), "Labels and predictions", charts.confusion);
+  if (classes.some((name, i) => name !== String(i))) {
+    confusion.lastChild.before(numberedClasses(classes));
+  }
+}
+
+// Where there is no room for names beside the rows: what the numbers stand for.
+function numberedClasses(classes) {
+  return element("ul", { class: "legend narrow-only", "aria-label": "Classes by number" },
+    ...classes.map((name, i) => element("li", { title: clip(name, 200) }, element("b", {}, i),
+      element("span", {}, clip(name)))));
 }

@@ -3,6 +3,7 @@
 const CATEGORIES = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2",
   "#97bbf5", "#9c6b4e", "#9498a0"];
 const COLOUR_KEYS = new Set(["color", "fillcolor", "colorscale"]);
+const NARROW = 450;
 const redraws = [];
 
 const themeColour = (name) =>
@@ -49,8 +50,9 @@ function themedLayout(layout = {}) {
 }
 
 function draw(place, figure, config = {}) {
-  const { data, layout } = resolveColours(figure);
-  return Plotly.react(place, data, themedLayout(layout),
+  const { data, layout, narrow } = resolveColours(figure);
+  const fitting = place.clientWidth < NARROW ? { ...layout, ...narrow } : layout;
+  return Plotly.react(place, data, themedLayout(fitting),
     { displayModeBar: false, responsive: true, ...config });
 }
 
@@ -74,9 +76,11 @@ const whenSeen = new IntersectionObserver((entries) => {
 function addChart(parent, title, figure, note = "") {
   const place = element("div", { class: "chart", role: "img", "aria-label": `${title}. ${note}` });
   const text = note ? [element("p", {}, note)] : [];
-  parent.append(element("figure", { class: "card" }, element("h3", {}, title), ...text, place));
+  const card = element("figure", { class: "card" }, element("h3", {}, title), ...text, place);
+  parent.append(card);
   place.redraw = () => draw(place, figure);
   whenSeen.observe(place);
+  return card;
 }
 
 function remembered(theme) {

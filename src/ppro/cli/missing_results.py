@@ -1,0 +1,91 @@
+"""What ``ppro reproduce`` runs before it renders: whatever has no result yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from ppro.cli import console
+from ppro.config import nearest
+from ppro.data import DATASETS
+from ppro.errors import SettingsError
+from ppro.experiments import shipped
+from ppro.experiments.cells import Cell
+from ppro.experiments.figures import FIGURES, FigureSpec
+from ppro.experiments.figures.work import missing, run_works
+from ppro.experiments.methods import METHODS
+from ppro.experiments.pool import run_tasks
+from ppro.experiments.tables import TABLES, Table
+from ppro.experiments.tasks import Plan, Task, missing_tasks
+from ppro.recipes import shipped_recipe
+
+INTERRUPTED = 130
+Words = tuple[set[str], set[str], set[str]]
+"""Datasets, splits and methods; an empty set stands for all."""
+
+
+def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> None:
+    """Run all that has no result yet.
+
+    Args:
+        wanted: names of tables and figures, in their order.
+    """
+    tables = [TABLES[key]() for key in wanted if key in TABLES]
+    figures = [FIGURES[key] for key in wanted if key in FIGURES]
+    try:
+        _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
+        if "shipped" in wanted:
+            _run_shipped(plan, words, jobs)
+        _run_figures(figures, plan, words, jobs)
+    except KeyboardInterrupt:
+        kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
+        console.err.print(kept)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def chosen_words(only: Sequence[str] | None) -> Words:
+    """The datasets, splits and methods that the user named."""
+    words = set(only or [])
+    splits = {split for info in DATASETS.values() for split in info.splits}
+    valid = {*DATASETS, *METHODS, *splits}
+    for word in sorted(words - valid):
+        raise SettingsError(f"--only {word}: unknown; {nearest(word, tuple(valid))}")
+    return words & set(DATASETS), words & splits, words & set(METHODS)
+
+
+def _chosen(cell: Cell, words: Words) -> bool:
+    parts = cell.dataset, cell.split, cell.method
+    return all(not named or part in named for part, named in zip(parts, words, strict=True))
+
+
+def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
+    tasks: dict[str, Task] = {}
+    for table in tables:
+        cells = [cell for cell in table.cells() if _chosen(cell, words)]
+        tasks |= {
+            task.label: task for task in missing_tasks(cells, plan) if task.label not in tasks
+        }
+    if tasks:
+        kinds = [task.kind for task in tasks.values()]
+        title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
+        with console.task_progress(title, len(tasks)) as on_done:
+            run_tasks(list(tasks.values()), plan, jobs, on_done)
+
+
+def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:
+    graphs = words[0] or set(DATASETS)
+    names = [n for n in shipped.names() if shipped_recipe(n).dataset in graphs]
+    todo = shipped.missing(names, plan)
+    if todo:
+        with console.task_progress(f"{len(todo)} recipes to train", len(todo)) as on_done:
+            shipped.run_recipes(todo, plan, jobs, on_done)
+
+
+def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:
+    works = [w for figure in figures for w in figure.works() if _chosen(w.cell, words)]
+    todo = missing(works, plan)
+    if todo:
+        title = f"{len(todo)} trainings for figures to do"
+        with console.task_progress(title, len(todo)) as on_done:
+            run_works(todo, plan, jobs, on_done)

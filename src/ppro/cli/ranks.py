@@ -1,0 +1,125 @@
+"""``torchrun -m ppro train``: which process this is among several, and who of them speaks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+import torch
+import typer
+
+from ppro.config import Settings
+from ppro.data import Splits
+from ppro.errors import RankError
+from ppro.fitting import Fit
+from ppro.graph import Graph
+from ppro.runfolder import RunConfig, run_settings
+
+if TYPE_CHECKING:
+    from ppro.distributed import RankGroup
+
+Partition = Annotated[
+    str,
+    typer.Option(
+        "--partition", help="With torchrun, how nodes are given to ranks: metis or contiguous."
+    ),
+]
+
+TOLD = "ppro/told/{}"
+PATIENCE = timedelta(seconds=5)
+
+
+def is_one_of_several() -> bool:
+    """Whether torchrun has started this process together with others."""
+    return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def is_follower() -> bool:
+    """Whether another process shows and writes what this one helps to train."""
+    return is_one_of_several() and os.environ["RANK"] != "0"
+
+
+def device_here(device: torch.device) -> torch.device:
+    """The device of this process: among several, each has a GPU of its own."""
+    if not is_one_of_several():
+        return device
+    from ppro.distributed.group import device_of_rank
+
+    return device_of_rank(device)
+
+
+@contextmanager
+def ranks_of_job() -> Iterator[RankGroup | None]:
+    """The processes that train together; None where this one is alone."""
+    if not is_one_of_several():
+        yield None
+        return
+    with _joined() as ranks:
+        yield ranks
+
+
+@contextmanager
+def _joined() -> Iterator[RankGroup]:
+    from ppro.distributed import joined
+
+    with joined() as ranks:
+        try:
+            yield ranks
+        except RankError:
+            raise
+        except Exception:
+            # Before the connections close: the others' errors follow from this one.
+            speaks()
+            raise
+
+
+def follow(config: RunConfig, load: Callable[[], tuple[Graph, Splits]], **options: Any) -> None:
+    """Help to train; rank 0 shows and writes the result.
+
+    Args:
+        load: the graph and its splits, of which only a part is kept.
+        options: those of :meth:`ppro.distributed.SharedTraining.prepare`.
+    """
+    from ppro.distributed import SharedTraining
+
+    with _joined() as ranks:
+        graph, splits = load()
+        training = SharedTraining.prepare(graph, splits, run_settings(config), ranks, **options)
+        del graph, splits
+        training.run()
+
+
+def lead(
+    ranks: RankGroup,
+    graph: Graph,
+    splits: Splits,
+    settings: Sequence[Settings],
+    **options: Any,
+) -> Fit:
+    """Train together with the followers, as :func:`ppro.fitting.fit` does alone."""
+    from ppro.distributed import fit_shared
+
+    result = fit_shared(graph, splits, settings, ranks, **options)
+    assert result is not None
+    return result
+
+
+@cache
+def speaks() -> bool:
+    """Whether this process is to tell of an error: of several that fail, the first that asks."""
+    if not is_one_of_several():
+        return True
+    from torch._C._distributed_c10d import TCPStore
+
+    try:
+        address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        store = TCPStore(address, port, timeout=PATIENCE, wait_for_workers=False)
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        return int(store.add(TOLD.format(attempt), 1)) == 1
+    except (RuntimeError, KeyError, ValueError):
+        # Nobody to ask: better told twice than never.
+        return True

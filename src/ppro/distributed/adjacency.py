@@ -1,0 +1,234 @@
+"""The rows of Â that a rank owns, and their products with embeddings that all ranks hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from ppro.blocks import each_block, row_blocks
+from ppro.distributed.halo import Halo, Plan
+from ppro.distributed.local_rows import LocalRows
+from ppro.noise import Noise, element_ids
+from ppro.propagation import EDGE_SITE, Adjacency, Normalisation
+from ppro.rows import BLOCK_ROWS, block_pairs
+from ppro.sparse import from_rows, multiply, row_indices
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """A matrix by its interior and its boundary rows.
+
+    Args:
+        inner: interior rows. CSR, shape ``[interior, n]``.
+        outer: boundary rows over fringe and ghosts. CSR, shape ``[n - interior, f + g]``.
+        inner_values: entries in each run where runs differ (edge dropout). Shape ``[R, nnz]``.
+        outer_values: likewise of the boundary.
+    """
+
+    inner: Tensor
+    outer: Tensor
+    inner_values: Tensor | None = None
+    outer_values: Tensor | None = None
+
+    def to(self, device: torch.device) -> Halves:
+        """The same on another device."""
+        return Halves(self.inner.to(device), self.outer.to(device))
+
+
+class ShardAdjacency(Adjacency):
+    """Rows of a normalised adjacency matrix; a product exchanges boundary rows with other ranks.
+
+    The rows of Âᵀ have the pattern of those of Â, so the adjoint exchanges the same rows.
+
+    Args:
+        rows: of Â.
+        adjoint_rows: of Âᵀ; the same object where Â is symmetric.
+    """
+
+    def __init__(self, halo: Halo, rows: Halves, adjoint_rows: Halves) -> None:
+        self.halo, self.rows, self.adjoint_rows = halo, rows, adjoint_rows
+
+    @classmethod
+    def build_shard(
+        cls, rows: LocalRows, halo: Halo, normalisation: Normalisation = "symmetric"
+    ) -> ShardAdjacency:
+        """Normalise the rows of a rank, as :meth:`Adjacency.build` does those of a graph.
+
+        Args:
+            rows: in the order of the plan, with self-loops where they are wanted.
+            halo: on the CPU.
+        """
+        degree = rows.degree
+        power = -0.5 if normalisation == "symmetric" else -1.0
+        scale = torch.where(degree > 0, degree, 1.0).pow(power)
+        # The degrees of ghosts are known to their owners.
+        seen = halo.start(scale.view(1, -1, 1))().view(-1)
+        pattern = _Pattern(rows, halo.plan)
+        if normalisation == "symmetric":
+            both = pattern.normalised(scale, scale, seen)
+            return cls(halo, both, both)
+        return cls(
+            halo, pattern.normalised(scale, None, None), pattern.normalised(None, scale, seen)
+        )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether Â is its own transpose."""
+        return self.adjoint_rows is self.rows
+
+    def to(self, device: torch.device) -> ShardAdjacency:
+        """The same adjacency on another device."""
+        halo = Halo(self.halo.plan, self.halo.ranks, device)
+        rows = self.rows.to(device)
+        return ShardAdjacency(halo, rows, rows if self.symmetric else self.adjoint_rows.to(device))
+
+    def dropped(self, noise: Noise) -> ShardAdjacency:
+        """The adjacency of a pass with edge dropout; an edge meets the same fate on every rank."""
+        rows = self._dropped(self.rows, noise)
+        adjoint = rows if self.symmetric else self._dropped(self.adjoint_rows, noise)
+        return ShardAdjacency(self.halo, rows, adjoint)
+
+    def _dropped(self, rows: Halves, noise: Noise) -> Halves:
+        inner, outer = (
+            noise.drop(half.values().unsqueeze(0), ids, EDGE_SITE, noise.edge_rates)
+            for half, ids in zip((rows.inner, rows.outer), self._ids, strict=True)
+        )
+        return replace(rows, inner_values=inner, outer_values=outer)
+
+    @cached_property
+    def _ids(self) -> tuple[Tensor, Tensor]:
+        """Dropout ids of the entries of both halves, the same as in one process."""
+        plan, device = self.halo.plan, self.rows.inner.device
+        nodes, seen = plan.nodes.to(device), plan.seen_by_boundary.to(device)
+        cut = plan.interior
+        inner = _edge_ids(self.rows.inner, nodes[:cut], nodes)
+        return inner, _edge_ids(self.rows.outer, nodes[cut:], seen)
+
+    def product(self, h: Tensor) -> Tensor:
+        """Â h without autograd."""
+        return self._multiply(self.rows, h, 1.0)
+
+    def mix_into(self, out: Tensor, h: Tensor, other: Tensor, share: float) -> Tensor:
+        """out = (1 - share) Â h + share * other."""
+        return self._multiply(self.rows, h, 1 - share, other, share, out)
+
+    def adjoint_product(self, g: Tensor, factor: float = 1.0, out: Tensor | None = None) -> Tensor:
+        """factor * Âᵀ g without autograd."""
+        return self._multiply(self.adjoint_rows, g, factor, out=out)
+
+    def _multiply(
+        self,
+        rows: Halves,
+        h: Tensor,
+        alpha: float,
+        other: Tensor | None = None,
+        beta: float = 0.0,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """out = alpha M h + beta other; the boundary travels while the interior is computed."""
+        out = torch.empty_like(h) if out is None else out
+        received = self.halo.start(h)
+        cut = self.halo.plan.interior
+        first, last = slice(0, cut), slice(cut, None)
+
+        def fill(part: slice, matrix: Tensor, seen: Tensor, values: Tensor | None) -> None:
+            added = None if other is None else other[:, part]
+            _multiply_into(out[:, part], matrix, seen, values, alpha, added, beta)
+
+        fill(first, rows.inner, h, rows.inner_values)
+        fill(last, rows.outer, received(), rows.outer_values)
+        return out
+
+
+def _multiply_into(
+    out: Tensor,
+    matrix: Tensor,
+    h: Tensor,
+    values: Tensor | None,
+    alpha: float,
+    other: Tensor | None,
+    beta: float,
+) -> None:
+    """:func:`ppro.sparse.multiply` into rows of a longer matrix of each run."""
+    if not matrix.shape[0]:
+        return
+    if h.is_cuda:
+        # The kernel wants the runs of its operands without gaps between them.
+        other = None if other is None else other.contiguous()
+        out.copy_(multiply(matrix, h, values=values, alpha=alpha, other=other, beta=beta))
+    else:
+        multiply(matrix, h, values=values, alpha=alpha, other=other, beta=beta, out=out)
+
+
+def _edge_ids(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Ids of entries whose rows and columns have these numbers in the graph. ``[1, nnz]``."""
+    row, column = rows[row_indices(matrix)], columns[matrix.col_indices().long()]
+    return element_ids(torch.minimum(row, column), torch.maximum(row, column)).unsqueeze(0)
+
+
+class _Pattern:
+    """Where the entries of both halves are, in the numbering that their products want."""
+
+    def __init__(self, rows: LocalRows, plan: Plan) -> None:
+        cut = int(rows.starts[plan.interior])
+        self.starts = rows.starts[: plan.interior + 1], rows.starts[plan.interior :] - cut
+        numberings = plan.nodes, plan.seen_by_boundary
+        entries = slice(0, cut), slice(cut, None)
+        self.widths = [int(numbers.shape[0]) for numbers in numberings]
+        place = torch.empty(plan.num_nodes, dtype=torch.int32)
+        self.columns, self.weights = [], []
+        for numbers, part in zip(numberings, entries, strict=True):
+            place[numbers] = torch.arange(numbers.shape[0], dtype=torch.int32)
+            self.columns.append(torch.index_select(place, 0, rows.columns[part]))
+            self.weights.append(None if rows.weight is None else rows.weight[part])
+        self.cut = plan.interior
+
+    def normalised(
+        self, of_row: Tensor | None, of_column: Tensor | None, of_seen: Tensor | None
+    ) -> Halves:
+        """Entries times a factor of their row and one of their column.
+
+        Args:
+            of_row: of the rows of this rank. Shape ``[n]``.
+            of_column: the same for columns of interior rows. Shape ``[n]``.
+            of_seen: for columns of boundary rows. Shape ``[f + g]``.
+        """
+        rows = (None, None) if of_row is None else (of_row[: self.cut], of_row[self.cut :])
+        made = [
+            from_rows(starts, columns, _values(starts, columns, weight, *factors), width)
+            for starts, columns, weight, width, factors in zip(
+                self.starts,
+                self.columns,
+                self.weights,
+                self.widths,
+                zip(rows, (of_column, of_seen), strict=True),
+                strict=True,
+            )
+        ]
+        return Halves(made[0], made[1])
+
+
+def _values(
+    starts: Tensor,
+    columns: Tensor,
+    weight: Tensor | None,
+    of_row: Tensor | None,
+    of_column: Tensor | None,
+) -> Tensor:
+    """weight * of_row * of_column of every entry, in this order, in float64. ``[nnz]``, float32."""
+    out = torch.empty(columns.shape[0])
+
+    def work(rows: slice) -> None:
+        row, column, entries = block_pairs(starts, columns, rows)
+        values = torch.ones(row.shape[0], dtype=torch.float64)
+        if weight is not None:
+            values = weight[entries].to(torch.float64)
+        if of_row is not None:
+            values = values * of_row[row]
+        out[entries] = (values if of_column is None else values * of_column[column]).float()
+
+    each_block(work, row_blocks(starts.shape[0] - 1, BLOCK_ROWS))
+    return out

@@ -1,0 +1,212 @@
+"""Train a batch of runs on one graph that several ranks hold together."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ppro.allocator import keep_freed_memory, return_freed_memory
+from ppro.assembly import build_model
+from ppro.checkpoint import Checkpoint, Checkpointing
+from ppro.class_weights import ClassWeight, class_weights
+from ppro.config import Settings
+from ppro.data.splits import Splits
+from ppro.distributed.gathering import accuracy_over, described, gathered
+from ppro.distributed.group import RankGroup
+from ppro.distributed.partition import Partitioning, owners
+from ppro.distributed.resuming import check_one_part, shared_state
+from ppro.distributed.shard import Shard
+from ppro.errors import SettingsError
+from ppro.fingerprint import fingerprint
+from ppro.fitting import Fit, check_count
+from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
+from ppro.memory import GIB, Sizes, available, estimate
+from ppro.threads import use_threads, worth_cores
+from ppro.training import OnEpoch, Trainer
+
+BACKBONES = ("appnp", "gcn", "gcnii", "sgc")
+"""Those whose steps see neighbours through products with Â alone."""
+
+
+def fit_shared(
+    graph: Graph,
+    splits: Splits,
+    settings: Sequence[Settings],
+    ranks: RankGroup,
+    *,
+    on_epoch: OnEpoch | None = None,
+    **options: Any,
+) -> Fit | None:
+    """Train one run for each of the settings, all together, on all ranks.
+
+    Every rank calls it with the same graph, splits and settings.
+
+    Args:
+        on_epoch: called on rank 0.
+        options: those of :meth:`SharedTraining.prepare`.
+
+    Returns:
+        The result on rank 0, None on the others.
+
+    Raises:
+        SettingsError: the settings are none, disagree, or name something that ranks cannot share.
+        RankError: a rank has died.
+    """
+    return SharedTraining.prepare(graph, splits, settings, ranks, **options).run(on_epoch)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTraining:
+    """A training that is ready on this rank; the graph that it was cut from is no longer needed.
+
+    Args:
+        weights: of each class in each run, or None. Shape ``[R, c]``.
+        saved: the checkpoint, on rank 0; None on the others, and without one.
+        cores: threads of this rank.
+    """
+
+    shard: Shard
+    settings: Sequence[Settings]
+    ranks: RankGroup
+    weights: Tensor | None
+    saved: Checkpoint | None
+    cores: int
+
+    @classmethod
+    def prepare(
+        cls,
+        graph: Graph,
+        splits: Splits,
+        settings: Sequence[Settings],
+        ranks: RankGroup,
+        *,
+        device: torch.device | None = None,
+        threads: int | None = None,
+        class_weight: ClassWeight | None = None,
+        checkpoint: Checkpointing | Path | str | None = None,
+        resume: bool = False,
+        partition: Partitioning = "metis",
+    ) -> SharedTraining:
+        """Take the part of this rank out of a graph; options as of :func:`ppro.fitting.fit`.
+
+        Args:
+            threads: CPU cores of each rank.
+            checkpoint: read and written by rank 0; any number of ranks can go on from it.
+            partition: how nodes are given to ranks.
+        """
+        check_count(splits, settings)
+        check_shareable(graph, settings)
+        device = device or torch.device("cpu")
+        if device.type == "cpu":
+            _manage_memory(graph, settings, ranks)
+        weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
+        saved = None
+        if ranks.rank == 0 and (plan := Checkpointing.of(checkpoint, resume)) is not None:
+            made_of = fingerprint(graph, splits, settings, None, weights)
+            saved = Checkpoint(plan, {**made_of, "device": device.type})
+            check_one_part(saved)
+        cores = use_threads(threads or worth_cores(graph, settings[0], len(settings)))
+        owner = owners(graph, ranks, partition)
+        shard = Shard.cut(graph, splits, owner, settings[0], ranks, device)
+        return cls(shard, settings, ranks, weights, saved, cores)
+
+    def run(self, on_epoch: OnEpoch | None = None) -> Fit | None:
+        """Train; returns the result on rank 0, None on the others."""
+        shard, ranks, runs = self.shard, self.ranks, len(self.settings)
+        start = time.perf_counter()
+        trainer = self._trainer()
+        history = trainer.run(on_epoch if ranks.rank == 0 else None)
+        seconds = time.perf_counter() - start
+        own = described(trainer.model, shard, runs)
+        val, test = (
+            accuracy_over(own, shard, masks, ranks)
+            for masks in (shard.splits.val, shard.splits.test)
+        )
+        nodes = gathered(own, shard, ranks)
+        if nodes is None:
+            return None
+        settings = tuple(self.settings)
+        return Fit(trainer.model, settings, history, nodes, val, test, seconds, self.cores)
+
+    def _trainer(self) -> Trainer:
+        """The trainer where the checkpoint left it, which goes on saving on rank 0."""
+        trainer = shard_trainer(self.shard, self.settings, self.weights)
+        if (state := shared_state(self.saved, self.ranks, self.shard.device)) is not None:
+            trainer.restore(state)
+        if self.saved is not None:
+            # One process that resumes shares out runs by threads: one thread keeps them together.
+            self.saved.start(1, self.cores if len(self.settings) == 1 else 1)
+            trainer.keeper = self.saved.keeper(0)
+        return trainer
+
+
+def _manage_memory(graph: Graph, settings: Sequence[Settings], ranks: RankGroup) -> None:
+    """Tell the allocator what matters; refuse a large graph that this machine cannot hold.
+
+    Raises:
+        SettingsError: it cannot hold the parts of its ranks.
+    """
+    if not isinstance(graph, LargeGraph):
+        keep_freed_memory()
+        return
+    return_freed_memory()
+    part = Sizes(
+        -(-graph.num_nodes // ranks.size), -(-graph.num_edges // ranks.size), graph.num_classes
+    )
+    needed, room = estimate(part, settings[0], len(settings)), available()
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", ranks.size))
+    if room is not None and here * needed.total > room:
+        raise SettingsError(
+            f"{graph.name}: each of {here} ranks on this machine needs {needed} of memory, but "
+            f"{room / GIB:.1f} GiB are free; add machines, or train fewer runs at a time"
+        )
+
+
+def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
+    """Refuse what ranks cannot train together.
+
+    Raises:
+        SettingsError: with the setting and what to do instead.
+    """
+    first, alone = settings[0], "or train on one process, without torchrun"
+    if type(graph) not in (Graph, LargeGraph):
+        raise SettingsError(
+            f"{graph.name}: several ranks take a graph with edges of one kind; give such a graph, "
+            f"{alone}"
+        )
+    if first.model != "ppro":
+        raise SettingsError(f"model {first.model}: several ranks train ppro alone; use it, {alone}")
+    if first.backbone not in BACKBONES:
+        raise SettingsError(
+            f"backbone {first.backbone}: several ranks train {', '.join(BACKBONES)}; use one of "
+            f"them, {alone}"
+        )
+    if any(s.judge_share > 0 for s in settings):
+        raise SettingsError(
+            f"judge_share: several ranks do not draw judges; set judge_share=0, {alone}"
+        )
+    if any(s.consistency > 0 for s in settings):
+        raise SettingsError(
+            f"consistency: several ranks do not train with it; set consistency=0, {alone}"
+        )
+
+
+def shard_trainer(shard: Shard, settings: Sequence[Settings], weights: Tensor | None) -> Trainer:
+    """The trainer of this rank: the usual one, on the part of the graph that the rank holds.
+
+    Args:
+        weights: of each class in each run, or None. Shape ``[R, c]``.
+    """
+    model = build_model(shard.num_features, shard.num_classes, settings, shard.device)
+    # A CUDA graph cannot hold what other ranks take part in.
+    model.capturable = False
+    train, val = shard.rows(shard.splits.train, weights), shard.rows(shard.splits.val)
+    return Trainer(model, shard.inputs, train, val, settings)

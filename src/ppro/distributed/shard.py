@@ -1,0 +1,119 @@
+"""The part of a graph that a rank holds, prepared for a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ppro.assembly import rows_from_masks
+from ppro.class_weights import weighted
+from ppro.config import Settings
+from ppro.data.splits import Splits
+from ppro.distributed.adjacency import ShardAdjacency
+from ppro.distributed.features import shard_features
+from ppro.distributed.group import RankGroup
+from ppro.distributed.halo import Halo, Plan
+from ppro.distributed.local_rows import rows_of
+from ppro.distributed.measures import influence_over, moments_over
+from ppro.graph import Graph
+from ppro.large_graph import LargeGraph
+from ppro.network import Inputs, Rows
+from ppro.priority import influence, standardised
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True, eq=False)
+class ShardInputs(Inputs):
+    """Inputs of the nodes of a rank; ``nodes`` and ``ranks`` say which and whose.
+
+    Args:
+        whole: nodes of the whole graph.
+    """
+
+    whole: int
+
+    def standardised(self, measure: Tensor) -> Tensor:
+        """A measure of the nodes of this rank, standardised over those of all. ``[R, n]``."""
+        return standardised(measure, by=moments_over(measure, self.ranks, self.whole))
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """What a rank holds of a graph and its splits; nothing in it is as long as the graph.
+
+    Args:
+        labels: of the nodes of this rank. Shape ``[n]``.
+        splits: their parts. Shapes ``[R, n]``.
+    """
+
+    plan: Plan
+    inputs: ShardInputs
+    labels: Tensor
+    splits: Splits
+    num_features: int
+    num_classes: int
+
+    @classmethod
+    def cut(
+        cls,
+        graph: Graph,
+        splits: Splits,
+        owner: Tensor,
+        settings: Settings,
+        ranks: RankGroup,
+        device: torch.device,
+    ) -> Shard:
+        """The part of this rank.
+
+        Args:
+            owner: the rank of each node. Shape ``[n]``.
+        """
+        plan = Plan.make(graph, owner, ranks)
+        halo = Halo(plan, ranks, CPU)
+        rows = rows_of(graph, plan.nodes, self_loops=settings.self_loops)
+        adjacency = ShardAdjacency.build_shard(rows, halo, settings.normalisation)
+        if isinstance(graph, LargeGraph):
+            z = influence_over(adjacency.rows, halo, self_loops=settings.self_loops)
+        else:
+            # A graph that every rank has in memory is quicker done alone than by many exchanges.
+            z = influence(graph.edge_index, graph.num_nodes)[plan.nodes]
+        inputs = ShardInputs(
+            shard_features(graph, plan.nodes, settings.feature_norm, device),
+            adjacency.to(device),
+            z.to(torch.float32).to(device),
+            graph.num_nodes,
+            ranks=ranks,
+            nodes=plan.nodes.to(device),
+        )
+        parts = (mask[:, plan.nodes] for mask in (splits.train, splits.val, splits.test))
+        own = Splits(splits.name, *parts)
+        labels = graph.labels[plan.nodes]
+        return cls(plan, inputs, labels, own, graph.num_features, graph.num_classes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the inputs are."""
+        return self.inputs.influence.device
+
+    def rows(self, masks: Tensor, weights: Tensor | None = None) -> Rows:
+        """The nodes of each run's mask as rows, and how many there are on all ranks.
+
+        Args:
+            masks: of the nodes of this rank. Shape ``[R, n]``.
+            weights: of each class in each run, or None. Shape ``[R, c]``.
+        """
+        found = weighted(rows_from_masks(masks, self.labels, self.device), weights)
+        total = self.inputs.ranks.sum(found.valid.sum(1, dtype=torch.float64))
+        if found.nodes.shape[1]:
+            return Rows(found.nodes, found.labels, found.valid, total=total)
+        # A rank without any still takes part, with a row that counts nothing.
+        blank = torch.zeros(masks.shape[0], 1, dtype=torch.int64, device=self.device)
+        return Rows(blank, blank, blank.to(found.valid.dtype), total=total)
+
+    def all_rows(self, runs: int) -> Rows:
+        """Every node of this rank as a row of every run."""
+        nodes = torch.arange(self.labels.shape[0], device=self.device).expand(runs, -1)
+        return Rows(nodes, torch.zeros_like(nodes), torch.ones_like(nodes, dtype=torch.float32))

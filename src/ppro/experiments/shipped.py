@@ -1,0 +1,135 @@
+"""The shipped recipes on seeds and splits that no search and no table has used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ppro.config import Recipe
+from ppro.data import DATASETS, dataset_info
+from ppro.experiments.batches import Job, train_all
+from ppro.experiments.cells import Cell, summary
+from ppro.experiments.pool import OnDone, run_all
+from ppro.experiments.statistics import Comparison, compare
+from ppro.experiments.store import Store
+from ppro.experiments.tasks import Plan, graph_of, made_with, splits_of
+from ppro.recipes import shipped_recipe
+from ppro.runfolder import versions
+from ppro.threads import use_threads
+
+FIRST_SEED = 2000
+"""Seeds of this check begin here; those of tables at 0, those of searches at 1000."""
+STRATEGIES = ("none", "l2b", "l2u")
+TITLE = "The shipped recipes on fresh seeds"
+
+
+def names() -> list[str]:
+    """Recipes of the graphs that are not generated."""
+    return [f"{d}-{s}" for d, info in DATASETS.items() if info.sources for s in STRATEGIES]
+
+
+def path_of(name: str, store: Store) -> Path:
+    """Where the result of a recipe is kept."""
+    return store.root / "recipes" / f"{name}.json"
+
+
+def missing(wanted: Sequence[str], plan: Plan) -> list[str]:
+    """Those that have no result, one of fewer runs, or one of other settings; the largest first."""
+    return sorted((n for n in wanted if not _is_done(n, plan)), key=_size, reverse=True)
+
+
+def _is_done(name: str, plan: Plan) -> bool:
+    record = plan.store.read(path_of(name, plan.store))
+    if record is None or record["runs"] < plan.runs:
+        return False
+    return made_with(record, shipped_recipe(name).settings.replace(**plan.changes))
+
+
+def _size(name: str) -> int:
+    expected = dataset_info(shipped_recipe(name).dataset).expected
+    return 0 if expected is None else expected.nodes + expected.edges
+
+
+def run_recipes(wanted: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:
+    """Train all, one after the other or side by side; each leaves its file when it is done."""
+    run_all(do, wanted, plan, jobs, on_done)
+
+
+def do(name: str, plan: Plan) -> str:
+    """Train the runs of a recipe and write its file; returns a line that says what came out."""
+    if plan.threads is not None:
+        use_threads(plan.threads)
+    recipe = shipped_recipe(name)
+    graph = graph_of(recipe.dataset, plan.data_root, plan.offline)
+    splits = splits_of(Cell(recipe.dataset, recipe.split, name), graph, plan, plan.runs, FIRST_SEED)
+    settings = recipe.settings.replace(**plan.changes)
+    jobs = [Job(settings.replace(seed=FIRST_SEED + run), run) for run in range(plan.runs)]
+    done = train_all(graph, splits, jobs, torch.device(plan.device))
+    record = {
+        "recipe": name,
+        "dataset": recipe.dataset,
+        "split": recipe.split,
+        "first_seed": FIRST_SEED,
+        **summary(done),
+        "settings": settings.model_dump(exclude_none=True),
+        "device": plan.device,
+        "versions": versions(),
+    }
+    plan.store.write(path_of(name, plan.store), record)
+    return f"{name}: {record['test_mean']:.2f} ± {record['test_std']:.2f}"
+
+
+def markdown(store: Store) -> str:
+    """What the recipes reach, and whether PPro beats its backbone."""
+    records = {name: store.read(path_of(name, store)) for name in names()}
+    if not any(records.values()):
+        return f"## {TITLE}\n\nNot measured yet: run `ppro reproduce shipped`.\n"
+    lines = [
+        f"## {TITLE}\n",
+        "Settings were chosen on validation accuracy (`make recipes`); the runs below begin at "
+        f"seed {FIRST_SEED}, on splits of their own where splits are random. Test accuracy in "
+        "percent, mean ± standard deviation; in brackets the paper's number. The difference from "
+        "the backbone alone is paired over the same seeds and splits, with its standard error.\n",
+        "| graph | split | strategy | searched | runs | validation | test | against the backbone |",
+        "|---" * 8 + "|",
+    ]
+    lines += [
+        _line(shipped_recipe(name), record, store) for name, record in records.items() if record
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(recipe: Recipe, record: dict[str, Any], store: Store) -> str:
+    paper = "" if recipe.paper is None else f" ({recipe.paper.accuracy:.1f})"
+    searched = "–" if recipe.found is None else str(recipe.found.configurations)
+    places = (
+        dataset_info(recipe.dataset).title,
+        recipe.split,
+        recipe.settings.strategy,
+        searched,
+        str(record["runs"]),
+        f"{record['val_mean']:.1f}",
+        f"{record['test_mean']:.1f} ± {record['test_std']:.1f}{paper}",
+        _against(recipe, store),
+    )
+    return "| " + " | ".join(places) + " |"
+
+
+def _against(recipe: Recipe, store: Store) -> str:
+    found = comparison(recipe.dataset, recipe.settings.strategy, store)
+    if found is None:
+        return "–"
+    return f"{found.difference:+.2f} ± {found.standard_error:.2f}, {found.verdict}"
+
+
+def comparison(dataset: str, strategy: str, store: Store) -> Comparison | None:
+    """A strategy against the backbone alone, or None where one of them is missing."""
+    if strategy == "none":
+        return None
+    pair = [store.read(path_of(f"{dataset}-{s}", store)) for s in (strategy, "none")]
+    if pair[0] is None or pair[1] is None or pair[0]["runs"] != pair[1]["runs"]:
+        return None
+    return compare(pair[0]["test"], pair[1]["test"])

@@ -1,0 +1,49 @@
+"""Recipes come from results: the best validation accuracy, whatever the test accuracy is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ppro.config import Settings, parse_recipe, short_recipe_toml
+from ppro.experiments.recipe_choice import choose, recipe_of
+from ppro.experiments.store import Store
+from ppro.recipes import shipped_recipe
+
+
+def put(store: Store, method: str, val: float, test: float, **changes: Any) -> None:
+    cell = {"dataset": "texas", "split": "random-60-20-20", "method": method}
+    variant = ",".join(f"{key}={value}" for key, value in sorted(changes.items()))
+    settings = Settings(strategy="l2b", epsilon=val / 100).model_dump(exclude_none=True)
+    record = {**cell, "runs": 10, "configurations": 16, "val_mean": val, "test_mean": test}
+    path = store.cell_path("texas", "random-60-20-20", method, variant)
+    store.write(path, {**record, "settings": settings | changes})
+
+
+def test_validation_decides(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert choose("texas", "l2b", store) is None
+    put(store, "l2b", 90.0, 80.0)
+    put(store, "l2b-wide", 89.0, 99.0)
+    put(store, "l2u", 95.0, 99.0)
+    put(store, "l2b", 99.0, 99.0, selection="loss")
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert (choice.cell.method, choice.configurations) == ("l2b", 32)
+    put(store, "l2b", 91.0, 70.0, use_progress=True)
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert choice.cell.changes == {"use_progress": True}
+
+
+def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, "l2b", 90.0, 80.0, use_progress=True)
+    choice, known = choose("texas", "l2b", store), shipped_recipe("texas-l2b")
+    assert choice is not None
+    made = recipe_of(choice, known)
+    assert made.paper == known.paper
+    assert made.settings.use_progress
+    assert made.found is not None
+    assert made.found.validation == 90.0
+    assert parse_recipe(short_recipe_toml(made), "made") == made
