@@ -16,6 +16,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return Plan(root, runs=2, configurations=0, changes={"epochs": 3}, threads=1)
 
 
+@pytest.mark.data
 def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     told: list[str] = []
     names = ["texas-none", "texas-l2b"]

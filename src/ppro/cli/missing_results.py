@@ -10,13 +10,13 @@ from ppro.cli import console
 from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import shipped
+from ppro.experiments import automatic, shipped
 from ppro.experiments.cells import Cell
 from ppro.experiments.figures import FIGURES, FigureSpec
 from ppro.experiments.figures.work import missing, run_works
 from ppro.experiments.methods import METHODS
 from ppro.experiments.pool import run_tasks
-from ppro.experiments.tables import TABLES, Table
+from ppro.experiments.tables import EIGHT, TABLES, Table
 from ppro.experiments.tasks import Plan, Task, missing_tasks
 from ppro.recipes import shipped_recipe
 
@@ -37,6 +37,8 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
         _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
         if "shipped" in wanted:
             _run_shipped(plan, words, jobs)
+        if "auto" in wanted:
+            _run_auto(plan, words, jobs)
         _run_figures(figures, plan, words, jobs)
     except KeyboardInterrupt:
         kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
@@ -80,6 +82,13 @@ def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:
     if todo:
         with console.task_progress(f"{len(todo)} recipes to train", len(todo)) as on_done:
             shipped.run_recipes(todo, plan, jobs, on_done)
+
+
+def _run_auto(plan: Plan, words: Words, jobs: int) -> None:
+    todo = automatic.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
+    if todo:
+        with console.task_progress(f"{len(todo)} graphs to choose for", len(todo)) as on_done:
+            automatic.run_choices(todo, plan, jobs, on_done)
 
 
 def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:

@@ -13,8 +13,8 @@ from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
 from ppro.errors import SettingsError
+from ppro.experiments import automatic, shipped
 from ppro.experiments import datasets as dataset_table
-from ppro.experiments import shipped
 from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
 from ppro.experiments.render import LEGEND, latex, markdown
@@ -23,9 +23,10 @@ from ppro.experiments.tables import TABLES, Table
 from ppro.experiments.tasks import QUICK, Plan
 from ppro.runfolder import whole_file
 
-NAMES = (*TABLES, "shipped", "datasets", *FIGURES, "all")
+OTHERS = ("shipped", "auto", "datasets")
+NAMES = (*TABLES, *OTHERS, *FIGURES, "all")
 _CHOICES = (
-    f"A table: {', '.join((*TABLES, 'shipped', 'datasets'))}; a figure: {', '.join(FIGURES)}; "
+    f"A table: {', '.join((*TABLES, *OTHERS))}; a figure: {', '.join(FIGURES)}; "
     "or all. Several are run in their order."
 )
 
@@ -109,6 +110,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
     if "shipped" in wanted:
         texts.append(_kept(plan, "shipped", shipped.markdown(plan.store)))
+    if "auto" in wanted:
+        texts.append(_kept(plan, "auto", automatic.markdown(plan.store)))
     if "datasets" in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]

@@ -204,15 +204,16 @@ def beyond() -> Table:
     return Table("beyond", "Beyond the paper: consistency between dropout forwards", [panel])
 
 
-_EIGHT = (
+EIGHT = (
     *("cora", "citeseer", "pubmed"),
     *("chameleon", "cornell-legacy", "texas", "wisconsin", "actor"),
 )
+"""The paper's graphs."""
 
 
 def recipes() -> Table:
     """Not in the paper: the searches from which the recipes are chosen, on its eight graphs."""
-    columns = _columns(_EIGHT)
+    columns = _columns(EIGHT)
     rows = [f"{name}{more}" for name in OURS for more in ("", "-wide", "+c")]
     citation = {c.heading for c in columns if c.split == PUBLIC}
     empty = {
@@ -248,7 +249,7 @@ _AGREEMENTS: Mapping[str, Mapping[str, Any]] = {
 def choices() -> Table:
     """Not in the paper: what it leaves open, one change at a time from the chosen settings."""
     panels = []
-    for dataset in _EIGHT:
+    for dataset in EIGHT:
         title = f"{dataset_info(dataset).title}, {_split(dataset)}"
         columns = _changed(dataset, _CHOICES)
         panels.append(Panel(title, columns, ("l2b", "l2u"), {}, studied=True))

@@ -1,0 +1,49 @@
+"""The choice without tuning, measured beside the tuned recipes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ppro.experiments import automatic, shipped
+from ppro.experiments.store import Store
+from ppro.experiments.tasks import Plan
+
+
+@pytest.mark.data
+def test_a_choice_is_kept_and_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(automatic, "QUICK_BUDGET", 1.0)
+    plan = Plan(tmp_path, runs=2, configurations=0, changes={"epochs": 3})
+    told: list[str] = []
+    automatic.run_choices(automatic.missing(["texas"], plan), plan, 1, told.append)
+    assert automatic.missing(["texas"], plan) == []
+    record = plan.store.read(automatic.path_of("texas", plan.store))
+    assert record is not None
+    assert record["first_seed"] == shipped.FIRST_SEED
+    assert record["candidate"] in record["trials"]
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(automatic, "choose", never)
+    more = Plan(tmp_path, runs=3, configurations=0, changes={"epochs": 3})
+    automatic.run_choices(automatic.missing(["texas"], more), more, 1, told.append)
+    assert len(told) == 2
+
+
+def test_it_stands_beside_the_tuned_recipe(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert "Not measured yet" in automatic.markdown(store)
+    reached = {"test": [80.0, 82.0], "test_mean": 81.0, "test_std": 1.4}
+    store.write(
+        automatic.path_of("cora", store), {**reached, "candidate": "smooth", "seconds": 171.0}
+    )
+    assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in automatic.markdown(store)
+    store.write(shipped.path_of("cora-l2b", store), {"test_mean": 82.5, "test_std": 0.5})
+    text = automatic.markdown(store)
+    assert "| 82.5 ± 0.5 | -1.50 |" in text
+    assert "Mean difference: -1.50, least: -1.50." in text
