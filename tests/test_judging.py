@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ppro.config import Settings
 from ppro.data import load_graph, make_splits
-from ppro.fitting import fit
+from ppro.fitting import Fit, fit
 from ppro.judging import share_out
 from ppro.network import Rows
 
@@ -48,10 +48,13 @@ def test_a_run_draws_the_same_nodes_alone_and_beside_larger_ones() -> None:
     assert torch.equal(both.valid[1], rows([10, 25]).valid[1])
 
 
-def test_the_backbone_never_sees_the_judges() -> None:
+def trained(strategy: str, epochs: int) -> tuple[Fit, Fit]:
+    """Two trainings that differ in the labels of the judges alone."""
     graph = load_graph("csbm", options={"nodes": 90})
     splits = make_splits(graph, "csbm", "random-60-20-20", 1, 0)
-    chosen = Settings(strategy="none", judge_share=0.5, epochs=5, max_steps=2)
+    chosen = Settings.model_validate(
+        {"strategy": strategy, "judge_share": 0.5, "epochs": epochs, "max_steps": 2}
+    )
     members = splits.train[0].nonzero().squeeze(-1)
     order = torch.randperm(len(members), generator=torch.Generator().manual_seed(0))
     judges = members[order[: round(0.5 * len(members))]]
@@ -59,5 +62,19 @@ def test_the_backbone_never_sees_the_judges() -> None:
     labels[judges] = (labels[judges] + 1) % graph.num_classes
     changed = replace(graph, labels=labels)
     one, two = (fit(g, splits, [chosen], threads=1) for g in (graph, changed))
-    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
+    return one, two
+
+
+def test_judges_teach_the_controllers_and_not_the_backbone() -> None:
+    # One epoch: later ones reach θ through the steps and weights that φ has learned.
+    one, two = trained("l2b", 1)
+    for a, b in zip(one.model.theta(), two.model.theta(), strict=True):
         assert torch.equal(a, b)
+    assert any(not torch.equal(a, b) for a, b in zip(one.model.phi(), two.model.phi(), strict=True))
+
+
+def test_without_controllers_all_nodes_teach_the_backbone() -> None:
+    one, two = trained("none", 1)
+    assert any(
+        not torch.equal(a, b) for a, b in zip(one.model.theta(), two.model.theta(), strict=True)
+    )

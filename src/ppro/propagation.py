@@ -129,12 +129,12 @@ class Adjacency:
     @cached_property
     def edge_ids(self) -> Tensor:
         """Dropout ids of the entries, the same for both directions of an edge. ``[1, nnz]``."""
-        return _edge_ids(self.matrix)
+        return edge_ids(self.matrix)
 
     @cached_property
     def adjoint_edge_ids(self) -> Tensor:
         """Likewise in the order of the transpose."""
-        return _edge_ids(self.adjoint)
+        return edge_ids(self.adjoint)
 
     def matmul(self, h: Tensor) -> Tensor:
         """Â h, differentiable. Shape ``[R, n, d]``."""
@@ -157,10 +157,18 @@ class Adjacency:
         return multiply(self.adjoint, g, values=self.adjoint_values, alpha=factor, out=out)
 
 
-def _edge_ids(matrix: Tensor) -> Tensor:
+def edge_ids(
+    matrix: Tensor, of_row: Tensor | None = None, of_column: Tensor | None = None
+) -> Tensor:
+    """Dropout ids of the entries, the same for both directions of an edge. Shape ``[1, nnz]``.
+
+    Args:
+        of_row, of_column: numbers of the rows and columns in the graph, where the matrix is a part.
+    """
     rows, columns = row_indices(matrix), matrix.col_indices().long()
-    ids = element_ids(torch.minimum(rows, columns), torch.maximum(rows, columns))
-    return ids.unsqueeze(0)
+    rows = rows if of_row is None else of_row[rows]
+    columns = columns if of_column is None else of_column[columns]
+    return element_ids(torch.minimum(rows, columns), torch.maximum(rows, columns)).unsqueeze(0)
 
 
 class _Product(torch.autograd.Function):

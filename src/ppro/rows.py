@@ -50,14 +50,25 @@ def looped(starts: Tensor, columns: Tensor, numbers: Tensor | None = None) -> tu
 
 
 def normalised_values(
-    starts: Tensor, columns: Tensor, of_row: Tensor | None, of_column: Tensor | None
+    starts: Tensor,
+    columns: Tensor,
+    of_row: Tensor | None,
+    of_column: Tensor | None,
+    weight: Tensor | None = None,
 ) -> Tensor:
-    """The product of a factor of the row and one of the column of each entry. ``[E]``, float32."""
+    """Weight times factor of the row times factor of the column of each entry. ``[E]``, float32.
+
+    The products are of float64, in this order; what is None counts as 1.
+    """
     out = torch.empty(columns.shape[0])
 
     def work(rows: slice) -> None:
         row, column, entries = block_pairs(starts, columns, rows)
-        values = torch.ones(1, dtype=torch.float64) if of_row is None else of_row[row]
+        values = torch.ones(1, dtype=torch.float64)
+        if weight is not None:
+            values = weight[entries].to(torch.float64)
+        if of_row is not None:
+            values = values * of_row[row]
         out[entries] = (values if of_column is None else values * of_column[column]).float()
 
     each_block(work, _blocks(starts))

@@ -88,7 +88,8 @@ class Trainer:
         keeper: Keeper | None = None,
     ) -> None:
         self.model, self.inputs, self.val_rows = model, inputs, val
-        self.train_rows, self.judge_rows = share_out(train, settings)
+        judged = bool(model.phi()) and model.judged_on == "train"
+        self.train_rows, self.judge_rows = share_out(train, settings) if judged else (train, train)
         self.settings, self.keeper = settings[0], keeper
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.edge_dropout > 0 for s in settings)

@@ -122,7 +122,7 @@ def predict(  # noqa: PLR0913 - one argument per option
 
 def _check_out(out: Path) -> None:
     if out.is_dir():
-        raise RunError(f"--out {out}: is a folder; name a CSV file")
+        raise RunError(f"--out {out}: is a folder; name a CSV or Parquet file")
     if out.suffix.lower() not in (".csv", *PARQUET):
         raise RunError(f"--out {out}: unknown kind of table; let it end in .csv or .parquet")
 

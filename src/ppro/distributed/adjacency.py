@@ -8,13 +8,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from ppro.blocks import each_block, row_blocks
 from ppro.distributed.halo import Halo, Plan
 from ppro.distributed.local_rows import LocalRows
-from ppro.noise import Noise, element_ids
-from ppro.propagation import EDGE_SITE, Adjacency, Normalisation
-from ppro.rows import BLOCK_ROWS, block_pairs
-from ppro.sparse import from_rows, multiply, row_indices
+from ppro.noise import Noise
+from ppro.propagation import EDGE_SITE, Adjacency, Normalisation, edge_ids
+from ppro.rows import normalised_values
+from ppro.sparse import from_rows, multiply
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +103,8 @@ class ShardAdjacency(Adjacency):
         plan, device = self.halo.plan, self.rows.inner.device
         nodes, seen = plan.nodes.to(device), plan.seen_by_boundary.to(device)
         cut = plan.interior
-        inner = _edge_ids(self.rows.inner, nodes[:cut], nodes)
-        return inner, _edge_ids(self.rows.outer, nodes[cut:], seen)
+        inner = edge_ids(self.rows.inner, nodes[:cut], nodes)
+        return inner, edge_ids(self.rows.outer, nodes[cut:], seen)
 
     def product(self, h: Tensor) -> Tensor:
         """Â h without autograd."""
@@ -163,12 +162,6 @@ def _multiply_into(
         multiply(matrix, h, values=values, alpha=alpha, other=other, beta=beta, out=out)
 
 
-def _edge_ids(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Ids of entries whose rows and columns have these numbers in the graph. ``[1, nnz]``."""
-    row, column = rows[row_indices(matrix)], columns[matrix.col_indices().long()]
-    return element_ids(torch.minimum(row, column), torch.maximum(row, column)).unsqueeze(0)
-
-
 class _Pattern:
     """Where the entries of both halves are, in the numbering that their products want."""
 
@@ -198,7 +191,7 @@ class _Pattern:
         """
         rows = (None, None) if of_row is None else (of_row[: self.cut], of_row[self.cut :])
         made = [
-            from_rows(starts, columns, _values(starts, columns, weight, *factors), width)
+            from_rows(starts, columns, normalised_values(starts, columns, *factors, weight), width)
             for starts, columns, weight, width, factors in zip(
                 self.starts,
                 self.columns,
@@ -209,26 +202,3 @@ class _Pattern:
             )
         ]
         return Halves(made[0], made[1])
-
-
-def _values(
-    starts: Tensor,
-    columns: Tensor,
-    weight: Tensor | None,
-    of_row: Tensor | None,
-    of_column: Tensor | None,
-) -> Tensor:
-    """weight * of_row * of_column of every entry, in this order, in float64. ``[nnz]``, float32."""
-    out = torch.empty(columns.shape[0])
-
-    def work(rows: slice) -> None:
-        row, column, entries = block_pairs(starts, columns, rows)
-        values = torch.ones(row.shape[0], dtype=torch.float64)
-        if weight is not None:
-            values = weight[entries].to(torch.float64)
-        if of_row is not None:
-            values = values * of_row[row]
-        out[entries] = (values if of_column is None else values * of_column[column]).float()
-
-    each_block(work, row_blocks(starts.shape[0] - 1, BLOCK_ROWS))
-    return out

@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ppro.auto import BUDGET, choose
 from ppro.config import Settings
 from ppro.data import dataset_info
 from ppro.experiments import shipped
-from ppro.experiments.batches import Job, train_all
-from ppro.experiments.cells import Cell, summary
+from ppro.experiments.cells import Cell
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.store import Store
 from ppro.experiments.tables import EIGHT
 from ppro.experiments.tasks import Plan, graph_of, splits_of
-from ppro.graph import Graph
 from ppro.runfolder import versions
 from ppro.threads import use_threads
 
@@ -46,22 +42,19 @@ def run_choices(datasets: Sequence[str], plan: Plan, jobs: int, on_done: OnDone)
 
 def do(dataset: str, plan: Plan) -> str:
     """Choose settings unless that is done, train their runs on fresh seeds, keep both."""
-    graph = graph_of(dataset, plan.data_root, plan.offline)
     record = plan.store.read(path_of(dataset, plan.store))
     if record is None:
-        record = _chosen(dataset, graph, plan)
+        record = _chosen(dataset, plan)
         plan.store.write(path_of(dataset, plan.store), record)
-    reached = _reached(dataset, graph, Settings(**record["settings"]), plan)
+    reached = shipped.fresh_runs(dataset, Settings(**record["settings"]), plan)
     plan.store.write(path_of(dataset, plan.store), {**record, **reached})
     return f"auto {dataset}: {reached['test_mean']:.2f} ± {reached['test_std']:.2f}"
 
 
-def _cell(dataset: str) -> Cell:
-    return Cell(dataset, dataset_info(dataset).splits[0], STRATEGY)
-
-
-def _chosen(dataset: str, graph: Graph, plan: Plan) -> dict[str, Any]:
-    splits = splits_of(_cell(dataset), graph, plan, plan.runs, 0)
+def _chosen(dataset: str, plan: Plan) -> dict[str, Any]:
+    graph = graph_of(dataset, plan.data_root, plan.offline)
+    cell = Cell(dataset, dataset_info(dataset).splits[0], STRATEGY)
+    splits = splits_of(cell, graph, plan, plan.runs, 0)
     use_threads(CORES)
     budget = BUDGET if plan.configurations else QUICK_BUDGET
     choice = choose(graph, splits, STRATEGY, budget=budget, threads=CORES)
@@ -76,15 +69,6 @@ def _chosen(dataset: str, graph: Graph, plan: Plan) -> dict[str, Any]:
         "settings": choice.settings.model_dump(exclude_none=True),
         "versions": versions(),
     }
-
-
-def _reached(dataset: str, graph: Graph, settings: Settings, plan: Plan) -> dict[str, Any]:
-    first = shipped.FIRST_SEED
-    splits = splits_of(_cell(dataset), graph, plan, plan.runs, first)
-    settings = settings.replace(**plan.changes)
-    jobs = [Job(settings.replace(seed=first + run), run) for run in range(plan.runs)]
-    done = train_all(graph, splits, jobs, torch.device(plan.device))
-    return {"first_seed": first, "device": plan.device, **summary(done)}
 
 
 def markdown(store: Store) -> str:

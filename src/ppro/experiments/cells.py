@@ -32,6 +32,11 @@ class Cell:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """What a search is for: dataset, split and method."""
+        return self.dataset, self.split, self.method
+
+    @property
     def variant(self) -> str:
         """The changes as part of a file name."""
         return ",".join(f"{key}={value}" for key, value in sorted(self.changes.items()))

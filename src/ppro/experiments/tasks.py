@@ -68,14 +68,8 @@ class Task:
 
     def rests_on(self, other: Task) -> bool:
         """Whether it needs what the other one finds."""
-        if (self.kind, other.kind) != ("cell", "search"):
-            return False
-        ours, theirs = self.cell, other.cell
-        return (ours.dataset, ours.split, ours.method) == (
-            theirs.dataset,
-            theirs.split,
-            theirs.method,
-        )
+        kinds = self.kind, other.kind
+        return kinds == ("cell", "search") and self.cell.key == other.cell.key
 
     @property
     def size(self) -> int:
@@ -90,10 +84,9 @@ def missing_searches(cells: Sequence[Cell], plan: Plan) -> list[Task]:
     """The searches that the cells rest on and that have no file, or a smaller one."""
     found: dict[tuple[str, str, str], Task] = {}
     for cell in cells:
-        key = cell.dataset, cell.split, cell.method
-        record = plan.store.read(plan.store.search_path(*key))
+        record = plan.store.read(plan.store.search_path(*cell.key))
         if record is None or record["configurations"] < _affordable(cell, plan):
-            found[key] = Task("search", Cell(*key))
+            found[cell.key] = Task("search", Cell(*cell.key))
     return sorted(found.values(), key=lambda task: -task.size)
 
 
@@ -116,16 +109,21 @@ def _affordable(cell: Cell, plan: Plan) -> int:
 
 def _is_done(cell: Cell, plan: Plan) -> bool:
     store = plan.store
-    record = store.read(store.cell_path(cell.dataset, cell.split, cell.method, cell.variant))
-    searched = store.read(store.search_path(cell.dataset, cell.split, cell.method))
-    if record is None or searched is None or record["runs"] < plan.runs:
+    record = store.read(store.cell_path(*cell.key, cell.variant))
+    searched = store.read(store.search_path(*cell.key))
+    if searched is None:
         return False
-    wanted = Settings(**{**searched["settings"], **plan.changes, **cell.changes})
-    return made_with(record, wanted)
+    return holds(record, {**searched["settings"], **plan.changes, **cell.changes}, plan.runs)
 
 
-def made_with(record: Mapping[str, Any], wanted: Settings) -> bool:
-    """Whether a result is one of these settings; those newer than it are at their defaults."""
+def holds(record: Mapping[str, Any] | None, settings: Mapping[str, Any], runs: int) -> bool:
+    """Whether a result is one of these settings, with enough runs.
+
+    Settings newer than the result are at their defaults in it.
+    """
+    if record is None or record["runs"] < runs:
+        return False
+    wanted = Settings(**settings)
     if record["settings"].keys() - Settings.model_fields.keys():
         return False
     return Settings(**record["settings"]) == wanted
@@ -145,14 +143,14 @@ def do(task: Task, plan: Plan, on_epoch: OnEpoch | None = None) -> str:
     graph = graph_of(cell.dataset, plan.data_root, plan.offline)
     if task.kind == "search":
         record = _search(cell, graph, plan, on_epoch)
-        store.write(store.search_path(cell.dataset, cell.split, cell.method), record)
+        store.write(store.search_path(*cell.key), record)
         return f"{task.label}: {record['configurations']} configurations"
-    searched = store.read(store.search_path(cell.dataset, cell.split, cell.method))
+    searched = store.read(store.search_path(*cell.key))
     assert searched is not None
     searched = {**searched, "settings": {**searched["settings"], **plan.changes}}
     splits = splits_of(cell, graph, plan, plan.runs, 0)
     result = run_cell(cell, graph, splits, searched, torch.device(plan.device), on_epoch)
-    store.write(store.cell_path(cell.dataset, cell.split, cell.method, cell.variant), result)
+    store.write(store.cell_path(*cell.key, cell.variant), result)
     return f"{task.label}: {result['test_mean']:.2f} ± {result['test_std']:.2f}"
 
 

@@ -17,7 +17,7 @@ from ppro.experiments.cells import Cell, run_cell
 from ppro.experiments.figures.nodes import node_arrays, write_arrays
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan, graph_of, made_with, splits_of
+from ppro.experiments.tasks import Plan, graph_of, holds, splits_of
 from ppro.fitting import Fit, fit
 from ppro.graph import Graph
 from ppro.recipes import shipped_recipe
@@ -84,10 +84,8 @@ def missing(works: Sequence[Work], plan: Plan) -> list[Work]:
 
 
 def _is_done(work: Work, plan: Plan) -> bool:
-    record = work.read(plan.store)
-    if record is None or record["runs"] < plan.runs:
-        return False
-    return made_with(record, _settings(work.cell, plan))
+    wanted = _settings(work.cell, plan).model_dump(exclude_none=True)
+    return holds(work.read(plan.store), wanted, plan.runs)
 
 
 def run_works(works: Sequence[Work], plan: Plan, jobs: int, on_done: OnDone) -> None:
