@@ -163,7 +163,8 @@ def edge_ids(
     """Dropout ids of the entries, the same for both directions of an edge. Shape ``[1, nnz]``.
 
     Args:
-        of_row, of_column: numbers of the rows and columns in the graph, where the matrix is a part.
+        of_row: numbers of the rows in the graph, where the matrix is a part of it.
+        of_column: likewise of the columns.
     """
     rows, columns = row_indices(matrix), matrix.col_indices().long()
     rows = rows if of_row is None else of_row[rows]
