@@ -189,7 +189,8 @@ class Reference:
         """Lines 3-5: every h^(k), ĥ^(k), and z (Eq. 1-6)."""
         p, x, alpha = self.p, self.world.x, self.backbone.alpha
         h = (x * self.mask(x.shape[1], FEATURE_SITE)) @ p["backbone.weight1"]
-        h = torch.relu(h + p["backbone.bias1"])
+        if self.backbone.form != "features":
+            h = torch.relu(h + p["backbone.bias1"])
         if self.backbone.form == "class":
             h = h * self.mask(h.shape[1], HIDDEN_SITE)
             h = h @ p["backbone.output.weight"] + p["backbone.output.bias"]
@@ -212,7 +213,10 @@ class Reference:
     def classify(self, i: int, h: Tensor, *, dropped: bool = True) -> Tensor:
         if self.backbone.form == "class":
             return h
-        seen = torch.cat([h, self.h[0][i]]) if self.backbone.concat else h
+        parts = [h, self.h[0][i]] if self.backbone.concat else [h]
+        if self.backbone.form == "features":
+            parts = [torch.relu(part + self.p["backbone.bias1"]) for part in parts]
+        seen = torch.cat(parts)
         if dropped:
             seen = seen * self.mask(seen.shape[0], HIDDEN_SITE)[i]
         return seen @ self.p["backbone.output.weight"] + self.p["backbone.output.bias"]

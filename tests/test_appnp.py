@@ -17,27 +17,40 @@ def backbone(form: str, *, concat: bool = False, alpha: float = 0.25) -> APPNP:
     return made
 
 
-def hidden_layer(made: APPNP, run: int, x: Tensor) -> Tensor:
-    """ReLU(X W1 + b1), entry by entry."""
-    weight, bias = made.weight1[run].detach(), made.bias1[run].detach()
+def first_product(made: APPNP, run: int, x: Tensor) -> Tensor:
+    """X W1, entry by entry."""
+    weight = made.weight1[run].detach()
     out = torch.zeros(x.shape[0], weight.shape[1], dtype=torch.float64)
     for i in range(out.shape[0]):
         for c in range(out.shape[1]):
-            total = sum(float(x[i, j]) * float(weight[j, c]) for j in range(x.shape[1]))
-            out[i, c] = max(0.0, total + float(bias[c]))
+            out[i, c] = sum(float(x[i, j]) * float(weight[j, c]) for j in range(x.shape[1]))
     return out
+
+
+def activated(made: APPNP, run: int, h: Tensor) -> Tensor:
+    """ReLU(h + b1), entry by entry."""
+    bias = made.bias1[run].detach()
+    rows = [[max(0.0, float(v + b)) for v, b in zip(row, bias, strict=True)] for row in h]
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def hidden_layer(made: APPNP, run: int, x: Tensor) -> Tensor:
+    """ReLU(X W1 + b1)."""
+    return activated(made, run, first_product(made, run, x))
 
 
 def output_layer(made: APPNP, run: int, h: Tensor) -> Tensor:
     return h @ made.output.weight[run].detach() + made.output.bias[run].detach()
 
 
-@pytest.mark.parametrize("form", ["hidden", "class"])
+@pytest.mark.parametrize("form", ["hidden", "class", "features"])
 def test_embed_is_the_network_before_propagation(form: str) -> None:
     world, made = World.random(0), backbone(form)
     h0 = made.embed(world.inputs.features, None)
     for run in range(2):
-        expected = hidden_layer(made, run, world.x)
+        expected = first_product(made, run, world.x)
+        if form != "features":
+            expected = activated(made, run, expected)
         if form == "class":
             expected = output_layer(made, run, expected)
         torch.testing.assert_close(h0[run].detach(), expected)
@@ -64,6 +77,16 @@ def test_the_hidden_form_classifies_after_propagation(concat: bool) -> None:
     for run in range(2):
         seen = torch.cat([h[run], h0[run]], dim=1) if concat else h[run]
         torch.testing.assert_close(found[run], output_layer(made, run, seen))
+
+
+@pytest.mark.parametrize("concat", [False, True])
+def test_the_features_form_is_activated_after_propagation(concat: bool) -> None:
+    made, h, h0 = backbone("features", concat=concat), tensor64(2, 4, 5), tensor64(2, 4, 5, seed=1)
+    nodes = torch.arange(4).expand(2, -1)
+    found = made.classify(h, h0, nodes, None).detach()
+    for run in range(2):
+        parts = [activated(made, run, part[run]) for part in ((h, h0) if concat else (h,))]
+        torch.testing.assert_close(found[run], output_layer(made, run, torch.cat(parts, dim=1)))
 
 
 def test_the_class_form_is_its_own_prediction() -> None:

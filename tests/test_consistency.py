@@ -74,12 +74,15 @@ def test_rows_are_followed_by_all_nodes() -> None:
     assert with_all_nodes(rows, 3, full_depth=False).free is None
 
 
+@pytest.mark.parametrize("form", ["hidden", "features"])
 @pytest.mark.parametrize("inputs", ["embeddings", "predictions"])
 @pytest.mark.parametrize("strategy", ["l2b", "l2u"])
-def test_full_rows_take_all_steps_and_leave_the_others_alone(strategy: str, inputs: str) -> None:
+def test_full_rows_take_all_steps_and_leave_the_others_alone(
+    strategy: str, inputs: str, form: str
+) -> None:
     world = World.random(3)
-    shape = {"strategy": strategy, "controller_inputs": inputs, "use_progress": True}
-    model = model64([small_settings(propagation_bias=0.0, **shape)])
+    shape = {"form": form, "controller_inputs": inputs, "use_progress": True}
+    model = model64([small_settings(propagation_bias=0.0, strategy=strategy, **shape)])
     rows = world.rows([[0, 3, 5, 7]])
     more = with_all_nodes(rows, world.nodes, full_depth=True)
     noise = noise_of([1], 0.3, 2)
@@ -88,7 +91,7 @@ def test_full_rows_take_all_steps_and_leave_the_others_alone(strategy: str, inpu
     assert torch.equal(joined.steps[:, :4], alone.steps)
     torch.testing.assert_close(joined.weights[:, :4], alone.weights)
     assert bool((joined.steps[:, 4:] == model.max_steps).all())
-    full = model64([small_settings(strategy="none", use_progress=True)])
+    full = model64([small_settings(strategy="none", form=form, use_progress=True)])
     for own, other in zip(full.backbone.parameters(), model.backbone.parameters(), strict=True):
         own.data.copy_(other.data)
     torch.testing.assert_close(

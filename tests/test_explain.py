@@ -21,6 +21,8 @@ VARIANTS: list[Change] = [
     {"strategy": "l2b", "form": "class"},
     {"strategy": "l2u", "controller_inputs": "predictions", "concat": True},
     {"strategy": "l2b", "use_priority": False, "weight_form": "tanh"},
+    {"strategy": "l2u", "form": "features"},
+    {"strategy": "l2b", "form": "features", "concat": True},
 ]
 
 
@@ -105,8 +107,9 @@ def explain_like(model: PProNetwork, told: Explanation) -> torch.Tensor:
     return torch.stack(weights)
 
 
-def test_features_are_what_a_small_change_of_one_does_to_the_answer() -> None:
-    model, world, told = explained({"strategy": "l2b"})
+@pytest.mark.parametrize("form", ["hidden", "class", "features"])
+def test_features_are_what_a_small_change_of_one_does_to_the_answer(form: str) -> None:
+    model, world, told = explained({"strategy": "l2b", "form": form})
     assert told.feature_index is not None
     assert told.feature_score is not None
     assert told.feature_index.shape == (world.nodes, 6)

@@ -39,15 +39,15 @@ def test_linear_is_that_of_features_in_memory(
 
 
 @settings(deadline=None, max_examples=25)
-@given(sizes, st.sampled_from([None, NOISE]), st.sampled_from(["class", "hidden"]))
+@given(sizes, st.sampled_from([None, NOISE]), st.sampled_from(["class", "hidden", "features"]))
 def test_the_embedding_of_appnp_is_that_of_features_in_memory(
     size: int, noise: Noise | None, form: str
 ) -> None:
     x = tensor64(NODES, COLUMNS)
     chosen = [small_settings(form=form, seed=seed) for seed in (0, 1)]
     backbone = build_ppro(COLUMNS, 3, chosen).double().backbone
-    # In the hidden form the output layer comes after the propagation.
-    learnt = list(backbone.parameters())[: 4 if form == "class" else 2]
+    # What comes after the propagation is left out: the output layer, or all but W1.
+    learnt = list(backbone.parameters())[: {"class": 4, "hidden": 2, "features": 1}[form]]
     found, expected = (
         backbone.embed(features, noise) for features in (blocked(x, size), Features(x))
     )

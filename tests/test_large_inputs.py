@@ -48,9 +48,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings_of(strategy: str, **changes: object) -> list[Settings]:
-    return [
-        small_settings(form="class", strategy=strategy, seed=seed, **changes) for seed in (0, 1)
-    ]
+    shape = {"form": "class", "strategy": strategy, **changes}
+    return [small_settings(**shape, seed=seed) for seed in (0, 1)]
 
 
 def trained(
@@ -64,13 +63,21 @@ def trained(
     return trainer
 
 
-@pytest.mark.parametrize("norm", ["none", "row"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"feature_norm": "none"},
+        {"feature_norm": "row"},
+        {"form": "features", "feature_norm": "row", "node_dropout": 0.1},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("strategy", ["none", "l2b", "l2u"])
 def test_three_epochs_equal_those_in_memory(
-    graphs: Pair, strategy: str, norm: str, request: pytest.FixtureRequest
+    graphs: Pair, strategy: str, changes: dict[str, object], request: pytest.FixtureRequest
 ) -> None:
     large, small, splits = graphs
-    chosen = settings_of(strategy, feature_norm=norm)
+    chosen = settings_of(strategy, **changes)
     inputs = prepare_inputs(small, chosen[0], CPU)
     expected = trained(inputs, splits, small.labels, chosen)
     expected_nodes = describe_nodes(expected.model, inputs, small, 2)

@@ -40,6 +40,7 @@ def test_ten_million_nodes_fit_sixteen_gib_whatever_the_depth() -> None:
     "more",
     [
         {"form": "hidden"},
+        {"form": "features"},
         {"edge_dropout": 0.5},
         {"normalisation": "row"},
         {"model": "gcn"},
@@ -55,6 +56,11 @@ def test_what_costs_more_is_estimated_higher(more: dict[str, object]) -> None:
 def test_rivals_that_take_blocks_cost_no_more(model: str) -> None:
     rival = CLASS.model_copy(update={"strategy": "none", "model": model, "form": "hidden"})
     assert estimate(BIG, rival, 1) == estimate(BIG, CLASS, 1)
+
+
+def test_features_propagate_in_the_hidden_width() -> None:
+    hidden, features = (Settings(form=form, hidden=32) for form in ("hidden", "features"))
+    assert estimate(BIG, features, 1) == estimate(BIG, hidden, 1)
 
 
 def test_columns_of_a_huge_graph_are_longer() -> None:
@@ -75,8 +81,9 @@ def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
         check_fits(GRAPH, CLASS, 1, room=2 * GIB)
     with pytest.raises(SettingsError, match="fewer runs"):
         check_fits(GRAPH, CLASS, 10, room=16 * GIB)
-    with pytest.raises(SettingsError, match="form=class"):
-        check_fits(GRAPH, Settings(), 1, room=16 * GIB)
+    for form in ("hidden", "features"):
+        with pytest.raises(SettingsError, match="set form=class, which keeps features on disk"):
+            check_fits(GRAPH, Settings(form=form), 1, room=16 * GIB)
     assert check_fits(GRAPH, CLASS, 1, room=16 * GIB).total > GIB
 
 

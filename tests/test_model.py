@@ -27,10 +27,15 @@ STRATEGIES: list[Change] = [{"strategy": s} for s in ("l2b", "l2u", "none")]
 ABLATIONS: list[Change] = [
     {f"use_{part}": False} for part in ("priority", "step", "weighting", "propagation")
 ]
+# Embeddings that are not yet activated spread the steps under another seed.
+FEATURES: Change = {"form": "features", "seed": 326}
 VARIANTS: list[Change] = [
     {},
     {"form": "class"},
     {"concat": True},
+    FEATURES,
+    {**FEATURES, "concat": True},
+    {**FEATURES, "controller_inputs": "predictions"},
     {"alpha": 0.0},
     {"alpha": 0.9},
     {"controller_inputs": "predictions", "concat": True},
@@ -43,6 +48,8 @@ PROGRAMS: list[Change] = [
     {"strategy": "none"},
     {"strategy": "none", "form": "class"},
     {"strategy": "none", "alpha": 0.0, "concat": True},
+    {"strategy": "none", **FEATURES},
+    {"strategy": "none", **FEATURES, "alpha": 0.0, "concat": True},
 ]
 plain_edges = noise_of([5, 9], [0.5, 0.25], 3)
 NOISES = {
@@ -90,9 +97,10 @@ def test_forward_is_the_algorithm_node_by_node(changes: Change, noise: Noise | N
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("strategy", ["l2b", "l2u"])
-def test_the_steps_of_these_tests_are_spread(strategy: str, seed: int) -> None:
+@pytest.mark.parametrize("changes", [{}, FEATURES], ids=str)
+def test_the_steps_of_these_tests_are_spread(changes: Change, strategy: str, seed: int) -> None:
     world = World.random(seed)
-    found = steps_of(make(strategy=strategy)(world.inputs, world.rows(ROWS)))
+    found = steps_of(make(strategy=strategy, **changes)(world.inputs, world.rows(ROWS)))
     assert len(found) >= 3
 
 
@@ -167,7 +175,9 @@ class Recorded(Backbone):
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("changes", [*STRATEGIES, {"concat": True}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [*STRATEGIES, {"concat": True}, {**FEATURES, "concat": True}], ids=str
+)
 def test_a_backbone_that_autograd_records_gives_the_same(
     changes: Change, noise: Noise | None
 ) -> None:
@@ -276,7 +286,7 @@ def test_a_run_gives_the_same_alone_and_in_a_batch(changes: Change) -> None:
     st.integers(0, 10**4),
     st.permutations(range(11)),
     st.sampled_from(["l2b", "l2u", "none"]),
-    st.sampled_from(["hidden", "class"]),
+    st.sampled_from(["hidden", "class", "features"]),
 )
 def test_permuting_the_nodes_permutes_the_result(
     seed: int, order: list[int], strategy: str, form: str

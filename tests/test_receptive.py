@@ -72,6 +72,8 @@ LOCAL: list[dict[str, object]] = [
     {"strategy": "l2b", "form": "hidden", "normalisation": "row", "use_progress": True},
     {"strategy": "l2u", "form": "class", "self_loops": False},
     {"strategy": "l2u", "form": "hidden", "controller_inputs": "predictions"},
+    {"strategy": "l2b", "form": "features", "use_progress": True},
+    {"strategy": "l2u", "form": "features", "concat": True},
     {"strategy": "none", "form": "class"},
     {"strategy": "l2b", "backbone": "gcn"},
     {"strategy": "l2u", "backbone": "gat", "hidden": 8, "heads": 2},
@@ -94,9 +96,10 @@ def test_a_cut_predicts_what_the_whole_graph_does(changes: dict[str, object], sp
     assert_same(found, whole, WANTED, atol=1e-5)
 
 
+@pytest.mark.parametrize("form", ["class", "features"])
 @pytest.mark.parametrize("strategy", ["l2b", "l2u"])
-def test_to_the_last_digit_in_double_precision(strategy: str) -> None:
-    graph, chosen = a_long_graph(), settings_of(strategy=strategy, form="class")
+def test_to_the_last_digit_in_double_precision(strategy: str, form: str) -> None:
+    graph, chosen = a_long_graph(), settings_of(strategy=strategy, form=form)
     model = model_of(chosen).double()
     adjacency = Adjacency.build(graph.edge_index, NODES, dtype=torch.float64)
     z = influence(graph.edge_index, NODES)
@@ -139,11 +142,18 @@ def folder_of(graph: Graph, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("changes", [{"strategy": "l2b"}, {"strategy": "none", "model": "mlp"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"strategy": "l2b"},
+        {"strategy": "l2b", "form": "features"},
+        {"strategy": "none", "model": "mlp"},
+    ],
+)
 def test_features_on_disk_are_read_where_they_are_needed(
     changes: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph, chosen = a_long_graph(), settings_of(**changes, form="class")
+    graph, chosen = a_long_graph(), settings_of(**{"form": "class", **changes})
     large, _ = read_large(folder_of(graph, tmp_path))
     model, inputs = model_of(chosen), prepare_inputs(large, chosen[0], CPU)
     whole = describe_nodes(model, inputs, large, 2)

@@ -167,7 +167,13 @@ def train_folder(graph: ppro.Graph, out: Path, **changes: Any) -> Fit:
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"strategy": "l2u", "form": "class"}, {"model": "mlp"}, {"backbone": "gat", "heads": 2}],
+    [
+        {},
+        {"strategy": "l2u", "form": "class"},
+        {"form": "features", "concat": True},
+        {"model": "mlp"},
+        {"backbone": "gat", "heads": 2},
+    ],
 )
 def test_the_folder_of_a_training_loads_too(
     graph: ppro.Graph, tmp_path: Path, changes: dict[str, Any]

@@ -44,10 +44,14 @@ def test_small_work_gets_one_core_and_large_work_all() -> None:
 
 @pytest.mark.usefixtures("eight_cores")
 def test_cores_grow_with_the_runs_and_with_what_propagates() -> None:
-    large, hidden, scores = graph(20_000), Settings(hidden=64), Settings(hidden=64, form="class")
+    large = graph(20_000)
+    hidden, features, scores = (
+        Settings(hidden=64, form=form) for form in ("hidden", "features", "class")
+    )
     counts = [threads.worth_cores(large, hidden, runs) for runs in (1, 2, 4)]
     assert counts == sorted(counts)
     assert counts[-1] > counts[0]
+    assert threads.worth_cores(large, features, 4) == counts[-1]
     assert threads.worth_cores(large, scores, 4) < counts[-1]
 
 

@@ -24,6 +24,7 @@ PROGRAMS: list[Change] = [
     {"strategy": "none"},
     {"strategy": "l2b", "form": "class", "decay": "all"},
     {"strategy": "l2u", "concat": True, "use_weighting": False},
+    {"strategy": "l2u", "form": "features", "concat": True},
     {"strategy": "l2u", "use_propagation": False, "weight_form": "tanh"},
 ]
 PER_RUN: list[Change] = [

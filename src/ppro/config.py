@@ -58,9 +58,12 @@ class Settings(BaseModel):
     self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")
 
     form: Form = Field(
-        default="hidden", description="what propagates: hidden features or class scores"
+        default="hidden",
+        description="what APPNP propagates: hidden features, class scores or the features",
     )
-    concat: bool = Field(default=False, description="the classifier sees h̃ and h0 (form hidden)")
+    concat: bool = Field(
+        default=False, description="the classifier sees h̃ and h0; not in form class"
+    )
     hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
     alpha: Share = Field(
         default=0.1, description="teleport share α of APPNP, GCNII, L2P; of GPR-GNN at the start"

@@ -28,7 +28,7 @@ def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
 
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
-    width = settings.hidden if settings.form == "hidden" else graph.num_classes
+    width = graph.num_classes if settings.form == "class" else settings.hidden
     work = (2 * graph.num_edges + graph.num_nodes) * width * runs
     return max(1, min(available_cores(), work // WORK_PER_CORE))
 

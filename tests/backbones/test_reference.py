@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch_geometric import nn as pyg
 
 from ppro.assembly import build_model
-from ppro.backbones import GAT, GCN, GCNII, SGC
+from ppro.backbones import APPNP, GAT, GCN, GCNII, SGC
 from ppro.errors import SettingsError
 from ppro.model import PProNetwork
 from tests.support import CPU, World, model64, small_settings
@@ -46,6 +46,24 @@ def test_sgc_is_sgconv(run: int) -> None:
     copy(layer.lin.weight, model.backbone.weight[run].T)
     copy(layer.lin.bias, model.backbone.bias[run])
     torch.testing.assert_close(logits(model, world)[run], layer(world.x, world.edges).detach())
+
+
+@pytest.mark.parametrize("run", [0, 1])
+@pytest.mark.parametrize("concat", [False, True])
+@pytest.mark.parametrize(("depth", "alpha"), [(1, 0.0), (DEPTH, 0.1), (10, 0.5)])
+def test_appnp_of_features_is_an_mlp_of_features_that_have_propagated(
+    depth: int, alpha: float, concat: bool, run: int
+) -> None:
+    """The package multiplies with W1 first; propagation comes first here, over X as it is."""
+    changes = {"form": "features", "alpha": alpha, "max_steps": depth, "concat": concat}
+    world, model = World.random(5, nodes=20), made("appnp", **changes)
+    b = model.backbone
+    assert isinstance(b, APPNP)
+    propagated = pyg.APPNP(K=depth, alpha=alpha)(world.x, world.edges)
+    seen = [propagated, world.x] if concat else [propagated]
+    h = torch.cat([F.relu(affine(x, b.weight1, b.bias1, run)) for x in seen], dim=1)
+    expected = affine(h, b.output.weight, b.output.bias, run)
+    torch.testing.assert_close(logits(model, world)[run], expected)
 
 
 @pytest.mark.parametrize("run", [0, 1])

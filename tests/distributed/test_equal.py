@@ -20,11 +20,14 @@ from tests.distributed.spawned import on_ranks
 
 RUNS = 2
 OPTIONS = {"nodes": 150, "classes": 3, "features": 20, "degree": 5}
+FORMS = ("class", "hidden", "features")
 CASES: dict[str, dict[str, Any]] = {
     "l2b": {},
     "l2b class": {"form": "class", "normalisation": "row", "edge_dropout": 0.2},
     "l2u": {"strategy": "l2u", "node_dropout": 0.1, "controller_inputs": "predictions"},
     "l2u class": {"strategy": "l2u", "form": "class", "self_loops": False, "use_progress": True},
+    "l2b features": {"form": "features", "concat": True, "node_dropout": 0.2},
+    "l2u features": {"strategy": "l2u", "form": "features", "self_loops": False},
     "none": {"strategy": "none", "concat": True},
     "none class": {"strategy": "none", "form": "class", "selection": "smoothed"},
     "gcn": {"backbone": "gcn", "max_steps": 2, "dropout": 0.3},
@@ -114,7 +117,7 @@ def from_folder(ranks: RankGroup, folder: Path) -> list[dict[str, Any] | None]:
     assert masks is not None
     splits = fixed_splits(masks, graph.labels, "stated", RUNS)
     found = []
-    for form in ("class", "hidden"):
+    for form in FORMS:
         result = fit_shared(graph, splits, settings(form=form, epochs=6), ranks, threads=1)
         found.append(None if result is None else essence(result))
     return found
@@ -126,6 +129,6 @@ def test_a_graph_on_disk_is_shared_too(tmp_path: Path) -> None:
     assert masks is not None
     splits = fixed_splits(masks, graph.labels, "stated", RUNS)
     found = on_ranks(2, from_folder, tmp_path)[0]
-    for got, form in zip(found, ("class", "hidden"), strict=True):
+    for got, form in zip(found, FORMS, strict=True):
         alone = fit(graph, splits, settings(form=form, epochs=6), threads=1)
         check_equal(got, essence(alone))

@@ -4,7 +4,7 @@ import pytest
 
 from ppro.data import dataset_info
 from ppro.errors import SettingsError
-from ppro.experiments.methods import METHODS, find_method, kind_of
+from ppro.experiments.methods import METHODS, OURS, find_method, kind_of
 from ppro.experiments.tables import TABLES, PaperNumber
 from ppro.recipes import recipe_names, shipped_recipe
 
@@ -45,6 +45,15 @@ def test_both_protocols_and_both_cornells() -> None:
         datasets = [column.dataset for column in panel.columns]
         assert {"cornell", "cornell-legacy", "chameleon", "chameleon-deduplicated"} <= set(datasets)
     assert not geom.paper
+
+
+def test_every_search_behind_the_recipes_but_consistency_is_for_every_graph() -> None:
+    for panel in TABLES["recipes"]().panels:
+        assert {f"{name}{more}" for name in OURS for more in ("", "-wide", "+c")} == set(panel.rows)
+        for row in panel.rows:
+            for column in panel.columns:
+                wanted = not row.endswith("+c") or kind_of(column.dataset) == "homophilous"
+                assert (panel.cell(row, column) is not None) == wanted
 
 
 def test_recipes_and_tables_quote_the_same_numbers() -> None:

@@ -1,4 +1,4 @@
-"""APPNP, propagating hidden features or class scores."""
+"""APPNP, propagating hidden features, class scores or the features themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppro.layers import RunLinear, glorot, zeros
 from ppro.noise import Noise
 from ppro.propagation import Adjacency
 
-Form = Literal["hidden", "class"]
+Form = Literal["hidden", "class", "features"]
 
 
 class APPNP(Backbone):
@@ -24,10 +24,13 @@ class APPNP(Backbone):
 
     ``form="hidden"`` propagates hidden features, h0 = ReLU(drop(X) W1 + b1), and classifies
     after: ŷ = softmax(drop(h̃) W2 + b2). ``form="class"`` propagates class scores,
-    h0 = drop(ReLU(drop(X) W1 + b1)) W2 + b2, and ŷ = softmax(h̃).
+    h0 = drop(ReLU(drop(X) W1 + b1)) W2 + b2, and ŷ = softmax(h̃). ``form="features"`` propagates
+    the features, as GRAND does (Feng et al., 2020), and the network sees what came of them:
+    ŷ = softmax(drop(ReLU(h̃ + b1)) W2 + b2) with h0 = drop(X) W1, the same product from the cheaper
+    end.
 
     Args:
-        concat: the classifier sees [h̃ ‖ h0] instead of h̃ (form "hidden" only).
+        concat: the classifier sees [h̃ ‖ h0] instead of h̃; form "class" has no such classifier.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("hidden", "alpha", "form", "concat")
@@ -48,14 +51,16 @@ class APPNP(Backbone):
         super().__init__()
         self.alpha = alpha
         self.form = form
-        self.concat = concat and form == "hidden"
-        self.width = hidden if form == "hidden" else num_classes
+        self.concat = concat and form != "class"
+        self.width = num_classes if form == "class" else hidden
         self.weight1 = glorot(rngs, num_features, hidden)
         self.bias1 = zeros(rngs, hidden)
         self.output = RunLinear(rngs, hidden * (2 if self.concat else 1), num_classes)
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """h^(0) of all nodes. Shape ``[R, n, d]``."""
+        if self.form == "features":
+            return x.through(lambda rows: rows.linear(self.weight1, noise), [self.weight1])
         parameters = [self.weight1, self.bias1]
         if self.form == "class":
             parameters += [self.output.weight, self.output.bias]
@@ -83,6 +88,8 @@ class APPNP(Backbone):
         """Logits of the given rows."""
         if self.form == "class":
             return h
+        if self.form == "features":
+            h, h0 = (F.relu(part + self.bias1.unsqueeze(1)) for part in (h, h0))
         seen = torch.cat([h, h0], dim=-1) if self.concat else h
         logits: Tensor = self.output(dropout(seen, rows, noise, HIDDEN_SITE))
         return logits

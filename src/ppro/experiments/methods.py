@@ -13,7 +13,7 @@ from ppro.errors import SettingsError
 from ppro.experiments.ppro_spaces import ppro_space, wide_spaces, with_consistency
 from ppro.space import Configuration, Kind, Space, draw_in_turns
 
-WIDER = 2
+WIDER = 3
 """A wide search tries so many times the configurations of another."""
 
 HOMOPHILOUS = frozenset({"cora", "citeseer", "pubmed", "digits"})
@@ -49,7 +49,7 @@ class Method:
         """What a search of ``number`` configurations tries; a wide one takes more."""
         if not self.wide:
             return self.space(kind).draw(number)
-        return draw_in_turns(wide_spaces(self.settings["strategy"]), WIDER * number)
+        return draw_in_turns(wide_spaces(self.settings["strategy"], kind), WIDER * number)
 
     def space(self, kind: Kind) -> Space:
         """What its search draws from, where it is not wide."""

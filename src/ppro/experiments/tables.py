@@ -220,7 +220,7 @@ def recipes() -> Table:
         (row, c.heading)
         for row in rows
         for c in columns
-        if row.endswith("-wide" if c.heading in citation else "+c")
+        if row.endswith("+c") and c.heading not in citation
     }
     patient = [replace(c, changes={"patience": 200}) for c in columns]
     panels = [

@@ -93,7 +93,7 @@ def evaluate(
 def batch_size(graph: Graph, settings: Settings, device: torch.device) -> int:
     """How many configurations to train together: what the device takes without filling memory."""
     most = ON_GPU if device.type == "cuda" else ON_CPU
-    width = settings.hidden if settings.form == "hidden" else graph.num_classes
+    width = graph.num_classes if settings.form == "class" else settings.hidden
     # Every step is kept for the controllers, and the first layers hold a few more of its size.
     one_run = 4 * graph.num_nodes * width * (settings.max_steps + 8)
     return max(1, min(most, int(SHARE_OF_MEMORY * _memory(device) / one_run)))
