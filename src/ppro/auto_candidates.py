@@ -13,7 +13,7 @@ _EAGER = {
     "l2b": {"epsilon": 0.3, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
     "l2u": {"epsilon": 0.5, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
 }
-_RAW = {"feature_norm": "none", "decay": "all"}
+_RAW = {"feature_norm": "none", "decay": "all", "patience": 200}
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,22 @@ CANDIDATES = (
         _EAGER,
     ),
     Candidate(
+        "own apart",
+        "a node is unlike its neighbours, and both say something",
+        {
+            **_RAW,
+            **{"concat": True, "self_loops": False, "alpha": 0.0, "max_steps": 2},
+            **{"weight_form": "tanh", "weight_decay": 5e-3, "dropout": 0.2, "lr": 0.05},
+        },
+        _EAGER,
+    ),
+    Candidate(
         "others only",
         "who the neighbours are says more than what they are like",
         {
             **_RAW,
-            **{"self_loops": False, "alpha": 0.0, "max_steps": 5},
-            **{"weight_decay": 1e-5, "dropout": 0.2},
+            **{"form": "features", "self_loops": False, "alpha": 0.0, "max_steps": 5},
+            **{"weight_decay": 1e-5, "dropout": 0.2, "lr": 0.05},
         },
         _EAGER,
     ),
