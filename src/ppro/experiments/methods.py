@@ -65,6 +65,12 @@ class Method:
         title = f"{self.title}, consistency"
         return replace(self, name=f"{self.name}+c", title=title, consistent=True)
 
+    def made_consistent_of_four(self) -> Method:
+        """The same with the agreement of four forwards instead of two."""
+        settings = {**self.settings, "consistency_forwards": 4}
+        made = replace(self.made_consistent(), settings=settings)
+        return replace(made, name=f"{made.name}4", title=f"{made.title} of four")
+
     def made_wide(self) -> Method:
         """The same method, searched further, under a name of its own."""
         return replace(self, name=f"{self.name}-wide", title=f"{self.title}, wide", wide=True)
@@ -121,10 +127,13 @@ CONSISTENT = ("mlp", "gcn", "appnp", "gcnii", "gprgnn", "appnp-none", "l2b", "l2
 """Those that are measured with consistency too."""
 OURS = ("appnp-none", "l2b", "l2u")
 """PPro and its backbone, from whose searches the recipes are made."""
+SEARCHES = ("", "-wide", "+c", "+c4")
+"""What their names end with in these searches; those with "+c" are of citation graphs alone."""
 
 METHODS: dict[str, Method] = {
     **_AS_PUBLISHED,
     **{f"{name}+c": _AS_PUBLISHED[name].made_consistent() for name in CONSISTENT},
+    **{f"{name}+c4": _AS_PUBLISHED[name].made_consistent_of_four() for name in OURS},
     **{f"{name}-wide": _AS_PUBLISHED[name].made_wide() for name in OURS},
 }
 

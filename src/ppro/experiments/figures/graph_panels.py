@@ -56,6 +56,9 @@ def shaded(
     figure: Figure, panel: Axes, graph: nx.Graph, priorities: NDArray[Any], chosen: Sequence[int]
 ) -> None:
     """Draw a graph: the darker a node, the higher its priority; some nodes are marked."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
     place = nx.kamada_kawai_layout(graph)
     _lines(panel, graph, place, 0.5)
     nodes = sorted(graph)
@@ -67,8 +70,8 @@ def shaded(
         spots[:, 1],
         s=sizes,
         c=priorities,
-        cmap="Greys",
-        vmin=low - 0.15 * (high - low),
+        cmap=ListedColormap(colormaps["Greys"](np.linspace(0.1, 1.0, 256))),
+        vmin=low,
         vmax=high,
         edgecolors="#444444",
         linewidths=0.5,
@@ -79,7 +82,9 @@ def shaded(
         panel.scatter(x, y, s=150, facecolors="none", edgecolors=style.ORANGE, linewidths=1.8)
         panel.annotate(f"v{number}", place[node], (6, 6), textcoords="offset points", weight="bold")
     panel.set_title("(a) priorities")
-    bar = figure.colorbar(shades, ax=panel, orientation="horizontal", shrink=0.6, pad=0.01)
+    bar = figure.colorbar(
+        shades, ax=panel, orientation="horizontal", shrink=0.6, pad=0.01, extend="both"
+    )
     bar.set_label("priority w")
 
 
