@@ -6,7 +6,8 @@ import pytest
 
 from ppro.config import PER_RUN, Settings
 from ppro.experiments.methods import WIDER, find_method
-from ppro.experiments.ppro_spaces import ppro_space, wide_spaces
+from ppro.experiments.ppro_spaces import ppro_space
+from ppro.experiments.wide_spaces import wide_spaces
 from ppro.space import Configuration, Kind, draw_in_turns
 
 

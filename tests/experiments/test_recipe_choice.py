@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ppro.config import Settings, parse_recipe, short_recipe_toml
+from ppro.experiments import shipped
 from ppro.experiments.recipe_choice import choose, recipe_of
 from ppro.experiments.store import Store
 from ppro.recipes import shipped_recipe
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 def put(store: Store, method: str, val: float, test: float, **changes: Any) -> None:
@@ -47,3 +52,11 @@ def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:
     assert made.found is not None
     assert made.found.validation == 90.0
     assert parse_recipe(short_recipe_toml(made), "made") == made
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_a_shipped_recipe_is_what_the_results_say(name: str) -> None:
+    recipe = shipped_recipe(name)
+    choice = choose(recipe.dataset, recipe.settings.strategy, Store(RESULTS))
+    assert choice is not None
+    assert recipe_of(choice, recipe) == recipe, "run `make recipes`"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from ppro.config import Settings
 from ppro.experiments import shipped
 from ppro.experiments.tasks import Plan
+from ppro.recipes import shipped_recipe
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +39,20 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
 def test_there_is_one_for_every_graph_of_the_paper() -> None:
     assert {"cora-l2b", "actor-none", "cornell-legacy-l2u"} <= set(shipped.names())
     assert not any(name.startswith("csbm") for name in shipped.names())
+
+
+def test_a_result_of_settings_that_a_recipe_had_before_is_not_shown(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, runs=1, configurations=0)
+    settings = shipped_recipe("texas-l2b").settings
+    kept = {"runs": 1, "test": [80.0], "test_mean": 80.0, "test_std": 0.0, "val_mean": 90.0}
+
+    def put(settings: Settings) -> None:
+        record = {**kept, "settings": settings.model_dump(exclude_none=True)}
+        plan.store.write(shipped.path_of("texas-l2b", plan.store), record)
+
+    put(settings.replace(dropout=settings.dropout / 2))
+    assert shipped.reached("texas-l2b", plan.store) is None
+    assert "Not measured yet" in shipped.markdown(plan.store)
+    put(settings.replace(epochs=3))
+    assert shipped.reached("texas-l2b", plan.store) is not None
+    assert "| Texas | random-60-20-20 | l2b |" in shipped.markdown(plan.store)

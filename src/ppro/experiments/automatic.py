@@ -87,7 +87,7 @@ def markdown(store: Store) -> str:
     ]
     differences = []
     for dataset, record in rows.items():
-        tuned = store.read(shipped.path_of(f"{dataset}-{STRATEGY}", store))
+        tuned = shipped.reached(f"{dataset}-{STRATEGY}", store)
         difference = None if tuned is None else record["test_mean"] - tuned["test_mean"]
         if difference is not None:
             differences.append(difference)

@@ -10,7 +10,8 @@ from ppro.baselines import BASELINES
 from ppro.config import nearest
 from ppro.data import dataset_info
 from ppro.errors import SettingsError
-from ppro.experiments.ppro_spaces import ppro_space, wide_spaces, with_consistency
+from ppro.experiments.ppro_spaces import ppro_space, with_consistency
+from ppro.experiments.wide_spaces import wide_spaces
 from ppro.space import Configuration, Kind, Space, draw_in_turns
 
 WIDER = 3

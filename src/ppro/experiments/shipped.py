@@ -46,6 +46,16 @@ def _is_done(name: str, plan: Plan) -> bool:
     return holds(plan.store.read(path_of(name, plan.store)), wanted, plan.runs)
 
 
+def reached(name: str, store: Store) -> dict[str, Any] | None:
+    """What a recipe reached, or None where no result is of its settings, but for the epochs."""
+    record = store.read(path_of(name, store))
+    if record is None:
+        return None
+    epochs = record["settings"]["epochs"]
+    wanted = shipped_recipe(name).settings.replace(epochs=epochs).model_dump(exclude_none=True)
+    return record if holds(record, wanted, 1) else None
+
+
 def _size(name: str) -> int:
     expected = dataset_info(shipped_recipe(name).dataset).expected
     return 0 if expected is None else expected.nodes + expected.edges
@@ -89,7 +99,7 @@ def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
 
 def markdown(store: Store) -> str:
     """What the recipes reach, and whether PPro beats its backbone."""
-    records = {name: store.read(path_of(name, store)) for name in names()}
+    records = {name: reached(name, store) for name in names()}
     if not any(records.values()):
         return f"## {TITLE}\n\nNot measured yet: run `ppro reproduce shipped`.\n"
     lines = [
@@ -134,7 +144,7 @@ def comparison(dataset: str, strategy: str, store: Store) -> Comparison | None:
     """A strategy against the backbone alone, or None where one of them is missing."""
     if strategy == "none":
         return None
-    pair = [store.read(path_of(f"{dataset}-{s}", store)) for s in (strategy, "none")]
+    pair = [reached(f"{dataset}-{s}", store) for s in (strategy, "none")]
     if pair[0] is None or pair[1] is None or pair[0]["runs"] != pair[1]["runs"]:
         return None
     return compare(pair[0]["test"], pair[1]["test"])

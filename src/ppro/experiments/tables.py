@@ -224,8 +224,11 @@ def recipes() -> Table:
     }
     patient = [replace(c, changes={"patience": 200}) for c in columns]
     panels = [
-        Panel("the paper's splits", columns, rows, {}, frozenset(empty)),
-        Panel("the same with a patience of 200", patient, rows, {}, frozenset(empty)),
+        Panel(title, chosen, rows, {}, frozenset(empty), studied=True)
+        for title, chosen in (
+            ("the paper's splits", columns),
+            ("the same with a patience of 200", patient),
+        )
     ]
     return Table("recipes", "The searches behind the recipes", panels)
 
