@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from ppro import auto
-from ppro.auto_candidates import CANDIDATES
+from ppro.auto import Trial
+from ppro.auto_candidates import CANDIDATES, Candidate
 from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
@@ -30,19 +31,65 @@ def test_every_candidate_is_valid_and_known_by_its_name(strategy: str) -> None:
         assert settings.strategy == strategy
 
 
-def test_the_best_mean_of_both_rounds_wins() -> None:
+def test_the_best_mean_of_both_rounds_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, splits = small()
     told: list[str] = []
+    monkeypatch.setattr(auto, "affordable", lambda finalists, seconds: [])
     choice = auto.choose(graph, splits, "l2b", budget=4.0, threads=1, tell=told.append)
-    scores = [trial.score for trial in choice.trials if len(trial.accuracies) == sum(auto.RUNS)]
-    assert len(scores) == 2
+    scores = [trial.score for trial in choice.trials if len(trial.accuracies) == 7]
+    assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
     # The features of this graph are no counts, so their rows must not be made to sum to one.
     expected = choice.trials[0].candidate.settings("l2b").replace(feature_norm="none")
     assert choice.settings == expected
     assert len(choice.trials) == len(auto.suitable(graph, splits))
-    assert len(told) == len(choice.trials) + 2
+    assert len(told) == len(choice.trials) + 3
     assert choice.trials[0].candidate.name in choice.reason
+
+
+def trial(candidate: Candidate, *accuracies: float, seconds: float = 6.0) -> Trial:
+    return Trial(candidate, accuracies, seconds, cut_short=False)
+
+
+def test_variations_differ_from_their_candidate_in_one_setting() -> None:
+    for candidate in CANDIDATES:
+        own = candidate.settings("l2b").model_dump()
+        for variation in candidate.variations():
+            other = variation.settings("l2b").model_dump()
+            assert len([key for key in own if own[key] != other[key]]) == 1
+            assert variation.name.startswith(candidate.name)
+
+
+def test_only_what_there_is_time_for_is_varied() -> None:
+    first, second = (trial(c, 90.0, 91.0, seconds=2.0) for c in CANDIDATES[:2])
+    each = auto.RUNS[-1] * 1.0
+    assert auto.affordable([first, second], 1.9 * each) == []
+    ((found, variations),) = auto.affordable([first, second], 3.5 * each)
+    assert found == first
+    assert len(variations) == 2
+    families = auto.affordable([first, second], 100 * each)
+    assert [len(v) for _, v in families] == [len(c.variations()) for c in CANDIDATES[:2]]
+
+
+def test_a_variation_wins_by_a_gain_beyond_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    clock = auto._Clock(graph, splits, "l2b", None, 1)
+    base, other, last = (trial(c, *[80.0 - i] * 7) for i, c in enumerate(CANDIDATES[:3]))
+    runs = auto.RUNS[-1]
+    noisy, better = [70.0, 100.0] * (runs // 2), [84.0, 85.0] * (runs // 2)
+
+    def round_(candidates: list[Candidate], *_: object) -> list[Trial]:
+        rows = [[80.0] * runs, noisy, better]
+        return [trial(c, *row) for c, row in zip(candidates, rows, strict=True)]
+
+    monkeypatch.setattr(auto._Clock, "round", lambda _, *args: round_(*args))
+    varied = base.candidate.variations()[:2]
+    monkeypatch.setattr(auto, "affordable", lambda *_: [(base, varied)])
+    ranked = clock.varied([base, other, last], 100.0, lambda _: None)
+    names = [t.candidate.name for t in ranked]
+    others = [c.name for c in CANDIDATES[:3]]
+    assert names == [varied[1].name, *others, varied[0].name]
+    assert len(ranked[1].accuracies) == 7 + runs
 
 
 def test_the_budget_is_kept() -> None:

@@ -1,8 +1,8 @@
 """Settings without tuning: a few recipes that suit different graphs compete for a while.
 
 Nothing but the graph, its training nodes and its validation nodes is looked at. Every candidate
-trains for a slice of the time; the better half trains again on more seeds; the best mean
-validation accuracy wins.
+trains for a slice of the time; the better half trains again on more seeds; where time is left, the
+best two train once more beside variations of themselves. The best mean validation accuracy wins.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ FIRST_SEED = 1000
 """Seeds of the search begin here; those of the training that follows begin at 0."""
 FIRST_ROUND = 0.4
 """Share of the time that the first round gets."""
-RUNS = (2, 5)
-"""Runs of each candidate in either round."""
+RUNS = (2, 5, 6)
+"""Runs of each candidate in the rounds."""
+FINALISTS = 2
+"""How many candidates are varied in the last round."""
 FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
 
@@ -93,6 +95,7 @@ def choose(
     left = budget - (time.monotonic() - start)
     again = clock.round([t.candidate for t in better], 1, left, tell)
     ranked = sorted((_joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
+    ranked = clock.varied(ranked, budget - (time.monotonic() - start), tell)
     others = [t for t in sorted(trials, key=_rank) if t not in better]
     settings = clock.settings(ranked[0].candidate)
     return Choice(settings, (*ranked, *others), time.monotonic() - start)
@@ -155,6 +158,30 @@ class _Clock:
             tell(_line(trials[-1]))
         return trials
 
+    def varied(
+        self, ranked: Sequence[Trial], seconds: float, tell: Callable[[str], None]
+    ) -> list[Trial]:
+        """The last round; returns its trials and those before it, the best first.
+
+        A variation is worth what its base is over all rounds, and its gain over the base on the
+        same seeds and splits. Gains within their standard error are noise and count for nothing.
+        """
+        end, found, rest = time.monotonic() + seconds, list[tuple[float, Trial]](), list(ranked)
+        for base, variations in affordable(ranked[:FINALISTS], seconds):
+            left = end - time.monotonic()
+            again, *tried = self.round([base.candidate, *variations], len(RUNS) - 1, left, tell)
+            joined = _joined(base, again)
+            rest[rest.index(base)] = joined
+            for trial in tried:
+                gain, error = _gain(trial, again)
+                if gain > error:
+                    found.append((joined.score + gain, trial))
+                else:
+                    rest.append(trial)
+        known = [(trial.score, trial) for trial in rest[: len(ranked)]]
+        best_first = sorted((*known, *found), key=lambda pair: -pair[0])
+        return [*(trial for _, trial in best_first), *rest[len(ranked) :]]
+
     def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
         start, runs = time.monotonic(), RUNS[number]
         begin = FIRST_SEED + sum(RUNS[:number])
@@ -173,6 +200,29 @@ class _Clock:
         accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
         spent = time.monotonic() - start
         return Trial(candidate, accuracies, spent, result.history.interrupted)
+
+
+def affordable(
+    finalists: Sequence[Trial], seconds: float
+) -> list[tuple[Trial, Sequence[Candidate]]]:
+    """The finalists that there is time to vary, by what their runs took, each with variations."""
+    families: list[tuple[Trial, Sequence[Candidate]]] = []
+    for trial in finalists:
+        cost = RUNS[-1] * trial.seconds / len(trial.accuracies)
+        # One of the trials is of the finalist as it is.
+        room = int(seconds / cost) - 1
+        variations = trial.candidate.variations()[: max(room, 0)]
+        if variations:
+            families.append((trial, variations))
+            seconds -= cost * (len(variations) + 1)
+    return families
+
+
+def _gain(trial: Trial, base: Trial) -> tuple[float, float]:
+    """What a trial has more than another of the same seeds: mean and standard error."""
+    pairs = zip(trial.accuracies, base.accuracies, strict=True)
+    gains = [a - b for a, b in pairs]
+    return statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(len(gains))
 
 
 class _Stop:

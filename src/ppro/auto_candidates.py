@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppro.config import Settings
@@ -14,6 +14,9 @@ _EAGER = {
     "l2u": {"epsilon": 0.5, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
 }
 _RAW = {"feature_norm": "none", "decay": "all", "patience": 200}
+
+
+_USUAL = {"dropout": (0.5, 0.2), "weight_decay": (5e-4, 5e-3), "lr": (0.01, 0.05)}
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,18 @@ class Candidate:
         return Settings(
             **{"strategy": strategy, **self.changes, **self.by_strategy.get(strategy, {})}
         )
+
+    def variations(self) -> list[Candidate]:
+        """The same with one of its training settings changed, each to a usual value."""
+        own = self.settings("none")
+        return [
+            replace(
+                self, name=f"{self.name}, {key} {value:g}", changes={**self.changes, key: value}
+            )
+            for key, values in _USUAL.items()
+            for value in values
+            if value != getattr(own, key)
+        ]
 
 
 SMOOTH = {"max_steps": 10, "patience": 200}
@@ -90,7 +105,11 @@ CANDIDATES = (
     Candidate(
         "features",
         "neighbours say little",
-        {**_RAW, "form": "class", "alpha": 0.9, "max_steps": 5},
+        {
+            **_RAW,
+            **{"form": "class", "alpha": 0.9, "max_steps": 5},
+            **{"weight_decay": 1e-3, "dropout": 0.2, "lr": 0.05},
+        },
         _EAGER,
     ),
 )
