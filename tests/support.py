@@ -126,6 +126,8 @@ def model64(settings: Sequence[Settings], features: int = 6, classes: int = 3) -
     model = build_ppro(features, classes, settings).double()
     for index, p in enumerate(model.parameters()):
         p.data.copy_(tensor64(*p.shape, seed=index + 1000 * settings[0].seed))
+    for p in model.statistics():
+        p.data.abs_()  # Some are variances.
     return model
 
 

@@ -52,6 +52,10 @@ class _Differentiable:
         """X W."""
         return torch.matmul(self.dense, weight)
 
+    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
+        """X of every run."""
+        return self.dense.expand(runs, *self.shape)
+
     def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
         """All rows at once."""
         return layers(cast(Features, self))

@@ -47,7 +47,8 @@ class Settings(BaseModel):
         default="l2b", description="how the nodes of PPro choose their step: l2b, l2u or none"
     )
     backbone: BackboneName = Field(
-        default="appnp", description="the graph neural network: appnp, gat, gcn, gcnii or sgc"
+        default="appnp",
+        description="the graph neural network: appnp, gat, gcn, gcnii, grand or sgc",
     )
     seed: int = Field(default=0, ge=0, lt=2**31, description="seed of initial weights and dropout")
 
@@ -159,6 +160,11 @@ class Settings(BaseModel):
             object.__setattr__(self, "propagation_bias", start)
         if self.model != "ppro":
             object.__setattr__(self, "strategy", "none")
+        elif self.backbone == "grand" and self.consistency == 0:
+            raise ValueError(
+                "backbone grand takes its normalisation from passes over all nodes; "
+                "set consistency above 0, for example 1"
+            )
         return self
 
     @property

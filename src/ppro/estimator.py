@@ -37,7 +37,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
     :meth:`fit`. Those that are None have the value of ``settings``, or else its default.
 
     Args:
-        backbone: appnp, gat, gcn, gcnii or sgc; a class of backbones; a BasicGNN of PyTorch
+        backbone: appnp, gat, gcn, gcnii, grand or sgc; a class of backbones; a BasicGNN of PyTorch
             Geometric or a list of its convolutions, which decide the number of steps too.
         strategy: how nodes choose their step: l2b, l2u, or none.
         max_steps: L, the largest number of steps.

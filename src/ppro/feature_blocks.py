@@ -37,6 +37,15 @@ class FeatureBlock(Features):
         """The rows."""
         return self.matrix
 
+    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
+        """The rows of every run, without those that the noise drops. Shape ``[R, b, f]``."""
+        x = self.matrix.expand(runs, *self.shape)
+        if noise is None or noise.node_rates is None:
+            return x.contiguous()
+        assert self.nodes is not None
+        ids = matrix_ids(noise.numbers(self.nodes), 1)
+        return x * noise.scale(ids, NODE_SITE, noise.node_rates)
+
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of these rows; the dropped rows are kept for the backward pass."""
         x = self.matrix.unsqueeze(0)
@@ -75,6 +84,10 @@ class BlockedFeatures(Features):
     def dense(self) -> Tensor:
         """X in memory. Shape ``[n, f]``."""
         return self.block(slice(0, self.shape[0])).dense
+
+    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
+        """X of every run in memory, without the rows that are dropped. Shape ``[R, n, f]``."""
+        return self.block(slice(0, self.shape[0])).of_runs(runs, noise)
 
     def block(self, rows: slice) -> FeatureBlock:
         """Some of the rows in memory."""

@@ -58,6 +58,13 @@ class Features:
         """X as a dense matrix, for layers that take no other. Shape ``[n, f]``."""
         return self.forward.matrix.to_dense()
 
+    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
+        """X of every run, without the rows that the noise drops. Shape ``[R, n, f]``."""
+        x = self.dense.expand(runs, *self.shape)
+        if noise is None or noise.node_rates is None:
+            return x.contiguous()
+        return x * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+
     def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
         """Layers that work on each row by itself, one after the other where on disk.
 

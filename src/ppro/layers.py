@@ -48,6 +48,43 @@ class RunLinear(nn.Module):
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight)
 
 
+class RunBatchNorm(nn.Module):
+    """Batch normalisation (Ioffe & Szegedy, 2015) over the rows of each run.
+
+    The running statistics are parameters without a gradient, so that they are kept, saved and
+    selected with the weights that go with them. Shapes: x ``[R, m, d]``, all others ``[R, d]``.
+    """
+
+    MOMENTUM = 0.1
+    EPSILON = 1e-5
+
+    def __init__(self, rngs: Sequence[torch.Generator], width: int) -> None:
+        super().__init__()
+        self.weight, self.bias = (zeros(rngs, width) for _ in range(2))
+        self.mean, self.variance = (zeros(rngs, width) for _ in range(2))
+        for parameter in (self.weight, self.variance):
+            parameter.data += 1
+
+    def forward(self, x: Tensor, batch: slice | None) -> Tensor:
+        """Normalise by the statistics of some of the rows, or by the running ones.
+
+        Args:
+            batch: the rows whose statistics count and join the running ones, or None.
+        """
+        mean, variance = self.mean.detach(), self.variance.detach()
+        if batch is not None:
+            variance, mean = torch.var_mean(x[:, batch], dim=1, correction=0)
+            with torch.no_grad():
+                self.mean.lerp_(mean, self.MOMENTUM)
+                self.variance.lerp_(variance, self.MOMENTUM)
+        scale = self.weight * torch.rsqrt(variance + self.EPSILON)
+        return torch.addcmul((self.bias - mean * scale).unsqueeze(1), x, scale.unsqueeze(1))
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The running mean and variance."""
+        return [self.mean, self.variance]
+
+
 class Dropping(nn.Module):
     """A module that drops elements of embeddings of all nodes."""
 

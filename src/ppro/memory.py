@@ -53,11 +53,12 @@ class Sizes:
     nodes: int
     edges: int
     classes: int
+    features: int = 0
 
     @classmethod
     def of(cls, graph: Graph) -> Sizes:
         """Those of a graph."""
-        return cls(graph.num_nodes, graph.num_edges, graph.num_classes)
+        return cls(graph.num_nodes, graph.num_edges, graph.num_classes, graph.num_features)
 
 
 def in_blocks(settings: Settings) -> bool:
@@ -75,6 +76,8 @@ def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
     nodes = sizes.nodes
     entries = 2 * sizes.edges + (nodes if settings.self_loops else 0)
     width = sizes.classes if in_blocks(settings) else settings.hidden
+    if settings.model == "ppro" and settings.backbone == "grand":
+        width = sizes.features
     matrix = 4.0 * nodes * width * runs
     hidden = 0.0 if in_blocks(settings) else _HIDDEN_OF_OTHERS * matrix
     return Estimate(

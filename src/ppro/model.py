@@ -143,6 +143,10 @@ class PProNetwork(Network):
         """The backbone's layers of the steps."""
         return self.backbone.between()
 
+    def statistics(self) -> list[nn.Parameter]:
+        """The backbone's running means."""
+        return self.backbone.statistics()
+
     def forward(
         self,
         inputs: Inputs,

@@ -167,6 +167,10 @@ class Network(nn.Module, ABC):
         """The part of θ that ``step_decay`` acts on: the layers of the steps."""
         return []
 
+    def statistics(self) -> list[nn.Parameter]:
+        """The part of θ that follows the data instead of a gradient; nothing decays it."""
+        return []
+
     def controller_loss(
         self, inputs: Inputs, rows: Rows, noise: Noise | None, lambda1: Tensor, lambda2: Tensor
     ) -> Tensor:

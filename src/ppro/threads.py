@@ -28,9 +28,16 @@ def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
 
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
-    width = graph.num_classes if settings.form == "class" else settings.hidden
+    width = propagated_width(graph, settings)
     work = (2 * graph.num_edges + graph.num_nodes) * width * runs
     return max(1, min(available_cores(), work // WORK_PER_CORE))
+
+
+def propagated_width(graph: Graph, settings: Settings) -> int:
+    """How many numbers of a node propagate."""
+    if settings.model == "ppro" and settings.backbone == "grand":
+        return graph.num_features
+    return graph.num_classes if settings.form == "class" else settings.hidden
 
 
 def share_out(cores: int, runs: int) -> tuple[int, int]:

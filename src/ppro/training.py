@@ -117,9 +117,9 @@ class Trainer:
     def _theta_optimiser(self) -> RunAdam:
         """Adam over θ; the layers of the steps may have a decay of their own."""
         theta = self.model.theta()
-        between = {id(p) for p in self.model.between()}
+        apart = {id(p) for p in (*self.model.between(), *self.model.statistics())}
         decayed = theta if self.settings.decay == "all" else self.model.decayed()
-        outer = [p for p in decayed if id(p) not in between]
+        outer = [p for p in decayed if id(p) not in apart]
         decays = [
             (outer, self.values.weight_decay),
             (self.model.between(), self.values.decay_of_steps),

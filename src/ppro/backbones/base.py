@@ -83,6 +83,10 @@ class Backbone(Dropping, ABC):
         """The layers of the steps, whose decay may differ."""
         return []
 
+    def statistics(self) -> list[nn.Parameter]:
+        """Parameters that follow the data instead of a gradient; nothing decays them."""
+        return []
+
     def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
         """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
         return self.dropout_all(h, noise, STEP_SITE + k)

@@ -73,7 +73,7 @@ def train(  # noqa: PLR0913 - one argument per option
         typer.Option(help="l2b, l2u, or none for the bare backbone.", show_default="l2b"),
     ] = None,
     backbone: Annotated[
-        str | None, typer.Option(help="appnp, gat, gcn, gcnii or sgc.", show_default="appnp")
+        str | None, typer.Option(help="appnp, gat, gcn, gcnii, grand or sgc.", show_default="appnp")
     ] = None,
     split: Annotated[
         str | None,

@@ -46,6 +46,11 @@ class Method:
     consistent: bool = False
     wide: bool = False
 
+    @property
+    def for_few_labels(self) -> bool:
+        """Whether it always learns from nodes without labels, which heterophilous graphs lack."""
+        return self.consistent or self.settings.get("backbone") == "grand"
+
     def configurations(self, kind: Kind, number: int) -> list[Configuration]:
         """What a search of ``number`` configurations tries; a wide one takes more."""
         if not self.wide:
@@ -95,7 +100,7 @@ TITLES = {
     "l2s": "L2P (L2S)",
 }
 _STRATEGIES = {"l2b": "L2B", "l2u": "L2U", "none": "backbone alone"}
-_BACKBONES = {"appnp": "APPNP", "gcn": "GCN", "gat": "GAT", "gcnii": "GCNII"}
+_BACKBONES = {"appnp": "APPNP", "gcn": "GCN", "gat": "GAT", "gcnii": "GCNII", "grand": "GRAND"}
 
 
 def _rivals() -> list[Method]:
@@ -129,7 +134,7 @@ CONSISTENT = ("mlp", "gcn", "appnp", "gcnii", "gprgnn", "appnp-none", "l2b", "l2
 OURS = ("appnp-none", "l2b", "l2u")
 """PPro and its backbone, from whose searches the recipes are made."""
 SEARCHES = ("", "-wide", "+c", "+c4")
-"""What their names end with in these searches; those with "+c" are of citation graphs alone."""
+"""What their names end with in these searches, GRAND under them apart."""
 
 METHODS: dict[str, Method] = {
     **_AS_PUBLISHED,
@@ -137,6 +142,12 @@ METHODS: dict[str, Method] = {
     **{f"{name}+c4": _AS_PUBLISHED[name].made_consistent_of_four() for name in OURS},
     **{f"{name}-wide": _AS_PUBLISHED[name].made_wide() for name in OURS},
 }
+
+
+def searches(name: str) -> tuple[str, ...]:
+    """The searches of one of ours."""
+    own = tuple(f"{name}{more}" for more in SEARCHES)
+    return (*own, f"grand-{METHODS[name].settings['strategy']}")
 
 
 def find_method(name: str) -> Method:

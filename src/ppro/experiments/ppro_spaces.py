@@ -76,7 +76,19 @@ _OTHERS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "gcn": ({"max_steps": 1}, {"max_steps": 2}, {"max_steps": 4}),
     "gat": tuple({"max_steps": steps, "decay": "all"} for steps in (1, 2, 4)),
     "gcnii": tuple({"max_steps": steps, "decay": "all"} for steps in (16, 32)),
+    "grand": tuple(
+        {"max_steps": steps, "hidden": 32, "decay": "all", "consistency_forwards": 4}
+        for steps in (5, 10)
+    ),
 }
+_GRAND: Values = {
+    "consistency": (1.0, 0.7),
+    "consistency_temperature": (0.2, 0.5),
+    "node_dropout": (0.5,),
+    "dropout": (0.7, 0.5),
+    "lr": (0.2, 0.05, 0.01),
+}
+"""About the values of its original."""
 _STEP_DECAY: Values = {"step_decay": (1e-2, 5e-4)}
 
 
@@ -85,6 +97,8 @@ def ppro_space(backbone: str, strategy: str, kind: Kind) -> Space:
     values = {**_TRAINING[kind], **CONTROLLERS.get((strategy, kind), {})}
     if backbone == "gcnii":
         values |= _STEP_DECAY
+    if backbone == "grand":
+        values |= _GRAND
     return Space(_shapes(backbone, strategy, kind), values)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ppro.config import Found, Recipe, Settings
 from ppro.data import dataset_info
 from ppro.experiments.cells import Cell
-from ppro.experiments.methods import SEARCHES
+from ppro.experiments.methods import searches
 from ppro.experiments.store import Store
 from ppro.experiments.tables import TABLES
 
@@ -62,7 +62,7 @@ def _competing(dataset: str, strategy: str) -> list[Cell]:
         cell
         for cell in measured.values()
         if (cell.dataset, cell.split) == (dataset, split)
-        and cell.method in {f"{method}{more}" for more in SEARCHES}
+        and cell.method in searches(method)
         and cell.changes in _DESIGNS
     ]
     return sorted(cells, key=lambda cell: (bool(cell.changes), cell.label))

@@ -12,7 +12,7 @@ from typing import Any
 from ppro.data import dataset_info
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.experiments.cells import Cell
-from ppro.experiments.methods import CONSISTENT, METHODS, OURS, SEARCHES
+from ppro.experiments.methods import CONSISTENT, METHODS, OURS, searches
 
 
 @dataclass(frozen=True)
@@ -214,13 +214,13 @@ EIGHT = (
 def recipes() -> Table:
     """Not in the paper: the searches from which the recipes are chosen, on its eight graphs."""
     columns = _columns(EIGHT)
-    rows = [f"{name}{more}" for name in OURS for more in SEARCHES]
+    rows = [row for name in OURS for row in searches(name)]
     citation = {c.heading for c in columns if c.split == PUBLIC}
     empty = {
         (row, c.heading)
         for row in rows
         for c in columns
-        if "+c" in row and c.heading not in citation
+        if METHODS[row].for_few_labels and c.heading not in citation
     }
     patient = [replace(c, changes={"patience": 200}) for c in columns]
     panels = [

@@ -1,0 +1,80 @@
+"""GRAND: the features propagate, and a normalised network of two layers sees what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout
+from ppro.features import Features
+from ppro.layers import RunBatchNorm, RunLinear
+from ppro.noise import Noise
+from ppro.propagation import Adjacency
+
+INPUT_SITE = 4
+
+
+class GRAND(Backbone):
+    """GRAND's network (Feng et al., 2020) on APPNP's steps, h_k = (1-α) Â h_{k-1} + α h_0.
+
+    h0 is X, of which whole rows are dropped in training (``node_dropout``), and
+    ŷ = softmax(drop(N2(ReLU(drop(N1(h̃)) W1 + b1))) W2 + b2). N1 and N2 normalise over the nodes:
+    a pass that θ learns from takes the mean and variance of all nodes at hand, any other pass the
+    running means of these. So θ must learn from passes over all nodes: ``consistency`` is above 0.
+    GRAND itself takes the mean over all steps instead of the last.
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("hidden", "alpha")
+
+    alpha: float
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        alpha: float,
+    ) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.width = num_features
+        self.norm1 = RunBatchNorm(rngs, num_features)
+        self.layer = RunLinear(rngs, num_features, hidden)
+        self.norm2 = RunBatchNorm(rngs, hidden)
+        self.output = RunLinear(rngs, hidden, num_classes)
+        self._nodes = 0
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """X of every run, without the rows that are dropped."""
+        self._nodes = x.shape[0]
+        return x.of_runs(self.output.weight.shape[0], noise)
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = Â h and (1-α) ĥ + α h0."""
+        aggregate = adjacency.matmul(h)
+        return aggregate, torch.lerp(aggregate, h0, self.alpha)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """Logits of the given rows; where θ learns, all nodes are the last of them."""
+        learns = noise is not None and torch.is_grad_enabled() and rows.shape[1] >= self._nodes
+        batch = slice(rows.shape[1] - self._nodes, None) if learns else None
+        seen = dropout(self.norm1(h, batch), rows, noise, INPUT_SITE)
+        hidden = self.norm2(F.relu(self.layer(seen)), batch)
+        logits: Tensor = self.output(dropout(hidden, rows, noise, HIDDEN_SITE))
+        return logits
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W1."""
+        return [self.layer.weight]
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The running means of both normalisations."""
+        return [*self.norm1.statistics(), *self.norm2.statistics()]
