@@ -10,6 +10,7 @@ import pytest
 from ppro.experiments import automatic, shipped
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan
+from ppro.recipes import shipped_recipe
 
 
 @pytest.mark.data
@@ -43,7 +44,9 @@ def test_it_stands_beside_the_tuned_recipe(tmp_path: Path) -> None:
         automatic.path_of("cora", store), {**reached, "candidate": "smooth", "seconds": 171.0}
     )
     assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in automatic.markdown(store)
-    store.write(shipped.path_of("cora-l2b", store), {"test_mean": 82.5, "test_std": 0.5})
+    settings = shipped_recipe("cora-l2b").settings.model_dump(exclude_none=True)
+    tuned = {"test_mean": 82.5, "test_std": 0.5, "runs": 2, "settings": settings}
+    store.write(shipped.path_of("cora-l2b", store), tuned)
     text = automatic.markdown(store)
     assert "| 82.5 ± 0.5 | -1.50 |" in text
     assert "Mean difference: -1.50, least: -1.50." in text
