@@ -18,6 +18,7 @@ from ppro.cli.recipe_choice import choose_recipe
 from ppro.config import Recipe, Settings, assignments
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
+from ppro.recipes import shipped_recipe
 from tests.cli.conftest import QUICK, Command, everything
 
 TINY = ("--set", "epochs=1", "--runs", "1", "--json")
@@ -38,7 +39,7 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
         (["csbm", "--set", "strategy=l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
         (
             ["csbm", "--backbone", "gta"],
-            "backbone: input should be 'appnp', 'gat', 'gcn', 'gcnii' or 'sgc' (got 'gta')",
+            "input should be 'appnp', 'gat', 'gcn', 'gcnii', 'grand' or 'sgc' (got 'gta')",
         ),
         (["csbm", "--split", "publik"], "csbm has no split 'publik'; it has random-60-20-20"),
         (["digits", "--split", "public"], "digits has no split 'public'; it has random-60-20-20"),
@@ -250,10 +251,11 @@ def test_the_strategy_through_set_is_the_strategy(strategy: str) -> None:
 def test_the_initial_bias_follows_the_strategy() -> None:
     assert chosen("digits").settings.propagation_bias == -2.0
     assert chosen("digits", strategy="l2u").settings.propagation_bias == 4.0
-    assert chosen("digits", recipe="texas-l2b").settings.propagation_bias == 0.0
-    other = chosen("digits", "strategy=l2u", recipe="texas-l2b")
+    assert shipped_recipe("wisconsin-l2b").settings.propagation_bias == 0.0
+    assert chosen("digits", recipe="wisconsin-l2b").settings.propagation_bias == 0.0
+    other = chosen("digits", "strategy=l2u", recipe="wisconsin-l2b")
     assert other.settings.propagation_bias == 4.0
-    given = chosen("digits", "strategy=l2u", "propagation_bias=1.5", recipe="texas-l2b")
+    given = chosen("digits", "strategy=l2u", "propagation_bias=1.5", recipe="wisconsin-l2b")
     assert given.settings.propagation_bias == 1.5
 
 
@@ -273,9 +275,18 @@ def test_a_foreign_recipe_lends_settings_only() -> None:
     recipe = chosen("digits", recipe="cornell-legacy-l2b")
     assert recipe.dataset == "digits"
     assert recipe.split == "random-60-20-20"
-    assert recipe.settings.concat
+    assert recipe.settings == shipped_recipe("cornell-legacy-l2b").settings
     assert recipe.note == ""
+    assert recipe.found is None
     assert chosen("digits", recipe="cora-l2b").split == "random-60-20-20"
+
+
+def test_how_settings_were_found_is_told_of_those_settings_alone() -> None:
+    shipped = shipped_recipe("cora-l2b")
+    assert shipped.found is not None
+    assert chosen("cora").found == shipped.found
+    assert chosen("cora", "dropout=0.35").found is None
+    assert chosen("digits", recipe="cora-l2b").found is None
 
 
 def test_equal_values_do_not_disagree() -> None:

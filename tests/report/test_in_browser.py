@@ -15,6 +15,7 @@ from selenium.webdriver.common.keys import Keys
 
 from ppro.explain import ExplainedRun
 from ppro.graph import Graph
+from ppro.recipes import shipped_recipe
 from tests.report.browser import Page, chromium
 from tests.report.conftest import Explain
 
@@ -88,9 +89,10 @@ def test_cora_is_drawn_searched_and_clicked(page: Page, cora: Path) -> None:
     assert page.text("#story-title") == "Node 2695"
     lines = page.script("return document.getElementById('by-step').data.map((t) => t.y.length)")
     steps = page.script("return document.querySelectorAll('#by-step-table tbody tr').length")
-    assert steps == 17
-    assert lines == [17] * (len(lines) - 1) + [16]
-    assert "of 16" in page.text("#badges")
+    depth = shipped_recipe("cora-l2b").settings.max_steps
+    assert steps == depth + 1
+    assert lines == [depth + 1] * (len(lines) - 1) + [depth]
+    assert f"of {depth}" in page.text("#badges")
     assert page.script("return document.querySelectorAll('#drivers tr').length") == 6
     assert page.errors() == []
 

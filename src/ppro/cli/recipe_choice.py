@@ -58,7 +58,9 @@ def choose_recipe(
     same = own is None and _paper_identity(changed) == _paper_identity(base)
     foreign = {} if same else {"paper": None}
     note = base.note if own is None and dataset == base.dataset else ""
-    return changed.model_copy(update={"note": note, **foreign})
+    # How settings were found is no longer true of others, or of another graph or split.
+    found = base.found if own is None and changed == base else None
+    return changed.model_copy(update={"note": note, "found": found, **foreign})
 
 
 def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
