@@ -69,6 +69,7 @@ def trained(
         {"feature_norm": "none"},
         {"feature_norm": "row"},
         {"form": "features", "feature_norm": "row", "node_dropout": 0.1},
+        {"backbone": "grand", "consistency": 1.0, "node_dropout": 0.3},
     ],
     ids=str,
 )

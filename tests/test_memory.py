@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -61,6 +63,13 @@ def test_rivals_that_take_blocks_cost_no_more(model: str) -> None:
 def test_features_propagate_in_the_hidden_width() -> None:
     hidden, features = (Settings(form=form, hidden=32) for form in ("hidden", "features"))
     assert estimate(BIG, features, 1) == estimate(BIG, hidden, 1)
+
+
+def test_grand_propagates_as_much_as_there_are_features() -> None:
+    grand, hidden = Settings(backbone="grand", consistency=1.0), Settings(hidden=500)
+    few, many = (estimate(replace(BIG, features=f), grand, 1) for f in (10, 500))
+    assert few.total < many.total
+    assert many == estimate(BIG, hidden, 1)
 
 
 def test_columns_of_a_huge_graph_are_longer() -> None:

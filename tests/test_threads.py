@@ -53,6 +53,9 @@ def test_cores_grow_with_the_runs_and_with_what_propagates() -> None:
     assert counts[-1] > counts[0]
     assert threads.worth_cores(large, features, 4) == counts[-1]
     assert threads.worth_cores(large, scores, 4) < counts[-1]
+    raw = Settings(hidden=64, backbone="grand", consistency=1.0)
+    # The ring has one feature, and that is what propagates.
+    assert threads.worth_cores(large, raw, 4) < counts[-1]
 
 
 @settings(deadline=None, max_examples=50)

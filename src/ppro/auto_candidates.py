@@ -14,9 +14,8 @@ _EAGER = {
     "l2u": {"epsilon": 0.5, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
 }
 _RAW = {"feature_norm": "none", "decay": "all", "patience": 200}
-
-
 _USUAL = {"dropout": (0.5, 0.2), "weight_decay": (5e-4, 5e-3), "lr": (0.01, 0.05)}
+"""What a variation may set one of these to."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,14 @@ import torch
 from torch import Tensor
 
 from ppro.blocks import in_blocks
-from ppro.features import FEATURE_SITE, NODE_SITE, FeatureNorm, Features, row_normalised
+from ppro.features import (
+    FEATURE_SITE,
+    NODE_SITE,
+    FeatureNorm,
+    Features,
+    row_normalised,
+    rows_of_runs,
+)
 from ppro.noise import Noise, matrix_ids
 
 BLOCK_VALUES = 2**18
@@ -36,15 +43,6 @@ class FeatureBlock(Features):
     def dense(self) -> Tensor:
         """The rows."""
         return self.matrix
-
-    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
-        """The rows of every run, without those that the noise drops. Shape ``[R, b, f]``."""
-        x = self.matrix.expand(runs, *self.shape)
-        if noise is None or noise.node_rates is None:
-            return x.contiguous()
-        assert self.nodes is not None
-        ids = matrix_ids(noise.numbers(self.nodes), 1)
-        return x * noise.scale(ids, NODE_SITE, noise.node_rates)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of these rows; the dropped rows are kept for the backward pass."""
@@ -87,7 +85,8 @@ class BlockedFeatures(Features):
 
     def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
         """X of every run in memory, without the rows that are dropped. Shape ``[R, n, f]``."""
-        return self.block(slice(0, self.shape[0])).of_runs(runs, noise)
+        ids = matrix_ids(torch.arange(self.shape[0]), 1).squeeze(-1).unsqueeze(0)
+        return rows_of_runs(self.dense, ids, runs, noise)
 
     def block(self, rows: slice) -> FeatureBlock:
         """Some of the rows in memory."""

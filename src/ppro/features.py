@@ -29,6 +29,18 @@ def row_normalised(features: Tensor) -> Tensor:
     return with_values(features, values / torch.where(total == 0, 1.0, total)[rows])
 
 
+def rows_of_runs(x: Tensor, ids: Tensor, runs: int, noise: Noise | None) -> Tensor:
+    """Rows of every run, without those that the noise drops. Shapes: ``[n, f]`` to ``[R, n, f]``.
+
+    Args:
+        ids: dropout ids of the rows. Shape ``[1, n]``.
+    """
+    x = x.expand(runs, *x.shape)
+    if noise is None or noise.node_rates is None:
+        return x.contiguous()
+    return x * noise.scale(ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+
+
 class Features:
     """Features X of all nodes, ready for ``dropout(X) W`` of many runs.
 
@@ -60,10 +72,7 @@ class Features:
 
     def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
         """X of every run, without the rows that the noise drops. Shape ``[R, n, f]``."""
-        x = self.dense.expand(runs, *self.shape)
-        if noise is None or noise.node_rates is None:
-            return x.contiguous()
-        return x * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+        return rows_of_runs(self.dense, self._row_ids, runs, noise)
 
     def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
         """Layers that work on each row by itself, one after the other where on disk.

@@ -68,6 +68,13 @@ def in_blocks(settings: Settings) -> bool:
     return settings.backbone == "sgc" or (settings.backbone == "appnp" and settings.form == "class")
 
 
+def propagated_width(sizes: Sizes, settings: Settings) -> int:
+    """How many numbers of a node propagate."""
+    if settings.model == "ppro" and settings.backbone == "grand":
+        return sizes.features
+    return sizes.classes if in_blocks(settings) else settings.hidden
+
+
 def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
     """What training and prediction take at their peak, prediction of all nodes being the most.
 
@@ -75,10 +82,7 @@ def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
     """
     nodes = sizes.nodes
     entries = 2 * sizes.edges + (nodes if settings.self_loops else 0)
-    width = sizes.classes if in_blocks(settings) else settings.hidden
-    if settings.model == "ppro" and settings.backbone == "grand":
-        width = sizes.features
-    matrix = 4.0 * nodes * width * runs
+    matrix = 4.0 * nodes * propagated_width(sizes, settings) * runs
     hidden = 0.0 if in_blocks(settings) else _HIDDEN_OF_OTHERS * matrix
     return Estimate(
         edges=per_entry(entries, settings, runs) * entries + 4.0 * nodes,

@@ -8,6 +8,7 @@ import torch
 
 from ppro.config import Settings
 from ppro.graph import Graph
+from ppro.memory import Sizes, propagated_width
 
 WORK_PER_CORE = 2_000_000
 """Multiply-adds of one propagation step that are worth a core of their own."""
@@ -28,16 +29,9 @@ def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
 
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
-    width = propagated_width(graph, settings)
+    width = propagated_width(Sizes.of(graph), settings)
     work = (2 * graph.num_edges + graph.num_nodes) * width * runs
     return max(1, min(available_cores(), work // WORK_PER_CORE))
-
-
-def propagated_width(graph: Graph, settings: Settings) -> int:
-    """How many numbers of a node propagate."""
-    if settings.model == "ppro" and settings.backbone == "grand":
-        return graph.num_features
-    return graph.num_classes if settings.form == "class" else settings.hidden
 
 
 def share_out(cores: int, runs: int) -> tuple[int, int]:

@@ -10,16 +10,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.backbones.base import HIDDEN_SITE as HIDDEN_SITE
-from ppro.backbones.base import Backbone, dropout
+from ppro.backbones.base import LinearBackbone, dropout
 from ppro.features import Features
 from ppro.layers import RunLinear, glorot, zeros
 from ppro.noise import Noise
-from ppro.propagation import Adjacency
 
 Form = Literal["hidden", "class", "features"]
 
 
-class APPNP(Backbone):
+class APPNP(LinearBackbone):
     """Predict then propagate (Klicpera et al., 2019): h_k = (1-α) Â h_{k-1} + α h_0.
 
     ``form="hidden"`` propagates hidden features, h0 = ReLU(drop(X) W1 + b1), and classifies
@@ -34,8 +33,6 @@ class APPNP(Backbone):
     """
 
     takes: ClassVar[tuple[str, ...]] = ("hidden", "alpha", "form", "concat")
-
-    alpha: float
 
     def __init__(
         self,
@@ -76,13 +73,6 @@ class APPNP(Backbone):
             dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
         scores: Tensor = self.output(dropped)
         return scores
-
-    def step(
-        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
-    ) -> tuple[Tensor, Tensor]:
-        """ĥ = Â h and (1-α) ĥ + α h0."""
-        aggregate = adjacency.matmul(h)
-        return aggregate, torch.lerp(aggregate, h0, self.alpha)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of the given rows."""

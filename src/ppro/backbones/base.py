@@ -92,6 +92,19 @@ class Backbone(Dropping, ABC):
         return self.dropout_all(h, noise, STEP_SITE + k)
 
 
+class LinearBackbone(Backbone):
+    """A backbone whose steps are APPNP's: h_k = (1-α) Â h_{k-1} + α h_0, without weights."""
+
+    alpha: float
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = Â h and (1-α) ĥ + α h0."""
+        aggregate = adjacency.matmul(h)
+        return aggregate, torch.lerp(aggregate, h0, self.alpha)
+
+
 def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
     """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
     if noise is None:

@@ -9,16 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.backbones.base import HIDDEN_SITE, Backbone, dropout
+from ppro.backbones.base import HIDDEN_SITE, LinearBackbone, dropout
 from ppro.features import Features
 from ppro.layers import RunBatchNorm, RunLinear
 from ppro.noise import Noise
-from ppro.propagation import Adjacency
 
 INPUT_SITE = 4
 
 
-class GRAND(Backbone):
+class GRAND(LinearBackbone):
     """GRAND's network (Feng et al., 2020) on APPNP's steps, h_k = (1-α) Â h_{k-1} + α h_0.
 
     h0 is X, of which whole rows are dropped in training (``node_dropout``), and
@@ -29,8 +28,6 @@ class GRAND(Backbone):
     """
 
     takes: ClassVar[tuple[str, ...]] = ("hidden", "alpha")
-
-    alpha: float
 
     def __init__(
         self,
@@ -54,13 +51,6 @@ class GRAND(Backbone):
         """X of every run, without the rows that are dropped."""
         self._nodes = x.shape[0]
         return x.of_runs(self.output.weight.shape[0], noise)
-
-    def step(
-        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
-    ) -> tuple[Tensor, Tensor]:
-        """ĥ = Â h and (1-α) ĥ + α h0."""
-        aggregate = adjacency.matmul(h)
-        return aggregate, torch.lerp(aggregate, h0, self.alpha)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of the given rows; where θ learns, all nodes are the last of them."""

@@ -8,14 +8,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from ppro.backbones.base import Backbone
+from ppro.backbones.base import LinearBackbone
 from ppro.features import Features
 from ppro.layers import glorot, zeros
 from ppro.noise import Noise
-from ppro.propagation import Adjacency
 
 
-class SGC(Backbone):
+class SGC(LinearBackbone):
     """Simple graph convolution (Wu et al., 2019): ŷ = softmax(Â^L X W + b).
 
     Class scores propagate, h0 = drop(X) W and h_k = Â h_{k-1}, which is the same product from the
@@ -37,13 +36,6 @@ class SGC(Backbone):
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """drop(X) W."""
         return x.linear(self.weight, noise)
-
-    def step(
-        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
-    ) -> tuple[Tensor, Tensor]:
-        """ĥ = Â h, and nothing else."""
-        aggregate = adjacency.matmul(h)
-        return aggregate, aggregate
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """h + b."""

@@ -11,11 +11,11 @@ from typing import Any
 from ppro.experiments.ppro_spaces import CONTROLLERS, RAW, Values
 from ppro.space import Kind, Space
 
-_DEPTHS: dict[str, tuple[Mapping[str, Any], ...]] = {
-    "none": ({"max_steps": 1}, {"max_steps": 2}),
-    "l2b": ({"max_steps": 2}, {"max_steps": 5, "use_progress": True}),
-    "l2u": ({"max_steps": 2}, {"max_steps": 5, "use_progress": True}),
-}
+_ALONE: tuple[Mapping[str, Any], ...] = ({"max_steps": 1}, {"max_steps": 2})
+_CONTROLLED: tuple[Mapping[str, Any], ...] = (
+    {"max_steps": 2},
+    {"max_steps": 5, "use_progress": True},
+)
 _OWN_FIRST = {**RAW, "concat": True, "alpha": 0.0, "weight_form": "tanh"}
 _OWN_APART = {**_OWN_FIRST, "self_loops": False}
 _OTHERS_ONLY = {**RAW, "self_loops": False, "alpha": 0.0}
@@ -80,7 +80,8 @@ def wide_spaces(strategy: str, kind: Kind) -> tuple[Space, ...]:
     }
     if kind == "homophilous":
         return tuple(Space((form,), {**own, **controllers}) for form, own in _WIDE_HOMOPHILOUS)
+    depths = _ALONE if strategy == "none" else _CONTROLLED
     return tuple(
-        Space(tuple({**form, **depth} for depth in _DEPTHS[strategy]), {**own, **controllers})
+        Space(tuple({**form, **depth} for depth in depths), {**own, **controllers})
         for form, own in _WIDE_HETEROPHILOUS
     )

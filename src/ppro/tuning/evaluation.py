@@ -16,7 +16,7 @@ from ppro.data.splits import Splits
 from ppro.experiments.batches import Job, train_all
 from ppro.experiments.search import FIRST_SEED
 from ppro.graph import Graph
-from ppro.threads import propagated_width
+from ppro.memory import Sizes, propagated_width
 from ppro.training import OnEpoch
 from ppro.tuning.spaces import SearchSpace
 from ppro.tuning.study import SharedStudy
@@ -94,7 +94,7 @@ def evaluate(
 def batch_size(graph: Graph, settings: Settings, device: torch.device) -> int:
     """How many configurations to train together: what the device takes without filling memory."""
     most = ON_GPU if device.type == "cuda" else ON_CPU
-    width = propagated_width(graph, settings)
+    width = propagated_width(Sizes.of(graph), settings)
     # Every step is kept for the controllers, and the first layers hold a few more of its size.
     one_run = 4 * graph.num_nodes * width * (settings.max_steps + 8)
     return max(1, min(most, int(SHARE_OF_MEMORY * _memory(device) / one_run)))
