@@ -32,12 +32,14 @@ def row_normalised(features: Tensor) -> Tensor:
 def rows_of_runs(x: Tensor, ids: Tensor, runs: int, noise: Noise | None) -> Tensor:
     """Rows of every run, without those that the noise drops. Shapes: ``[n, f]`` to ``[R, n, f]``.
 
+    Where none are dropped, all runs share one matrix (a stride of 0).
+
     Args:
         ids: dropout ids of the rows. Shape ``[1, n]``.
     """
     x = x.expand(runs, *x.shape)
     if noise is None or noise.node_rates is None:
-        return x.contiguous()
+        return x
     return x * noise.scale(ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
 
 

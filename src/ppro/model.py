@@ -21,6 +21,7 @@ from ppro.strategies import LearnToBreak, LearnToUpdate, Selector, Strategy
 if TYPE_CHECKING:
     from ppro.config import Settings
 
+ALL = slice(None)
 SMALLEST_CHANGE = 1e-6
 """Keeps the logarithm of a step that changed nothing finite."""
 
@@ -127,6 +128,11 @@ class PProNetwork(Network):
         epsilon = torch.tensor([s.epsilon for s in settings])
         return cls(backbone, controllers, first.strategy, first.max_steps, epsilon, parts)
 
+    @property
+    def chooses(self) -> bool:
+        """Whether nodes choose their step; else all of them take L."""
+        return self.controllers is not None and self.parts.propagation
+
     def theta(self) -> list[nn.Parameter]:
         """θ: the backbone."""
         return list(self.backbone.parameters())
@@ -161,15 +167,15 @@ class PProNetwork(Network):
         Args:
             watch: puts a selector of its own around the strategy's, to see every step.
         """
-        pass_ = _Pass(self, inputs, rows, noise)
+        pass_ = _Pass(self, inputs, rows, noise, watched=watch is not None)
         selector = self._selector(pass_, judge=False)
         if watch is not None:
             selector = watch(selector)
         h_tilde = pass_.run(selector)
         logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
         with torch.no_grad():
-            weights = self._weights(pass_, selector)
-        return Outcome(logits, h_tilde, selector.steps, weights)
+            weights = self._weights(pass_, h_tilde)
+        return Outcome(logits, h_tilde, pass_.steps, weights)
 
     def controller_loss(
         self, inputs: Inputs, rows: Rows, noise: Noise | None, lambda1: Tensor, lambda2: Tensor
@@ -187,22 +193,20 @@ class PProNetwork(Network):
         propagation = self._propagation_loss(pass_, selector, error)
         if not self.parts.weighting:
             return propagation
-        weights = self._weights(pass_, selector)
+        weights = self._weights(pass_, h_tilde)
         weighting = losses.weighted_loss(error, weights, lambda1, rows.valid, rows.total)
         return losses.controller_loss(propagation, weighting, lambda2)
 
     def _selector(self, pass_: _Pass, *, judge: bool) -> Selector:
-        h0 = pass_.h0_rows
-        if self.controllers is None or not self.parts.propagation:
+        h0 = pass_.h0_rows[:, : pass_.chosen]
+        if not self.chooses:
             return Selector(h0)
         if self.strategy == "l2b":
             breaks = LearnToBreak(h0, pass_.break_probability, self.epsilon, judged=judge)
-            breaks.free, breaks.ranks = pass_.rows.free, pass_.inputs.ranks
+            breaks.ranks = pass_.inputs.ranks
             return breaks
         error = pass_.error if judge else None
-        updates = LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
-        updates.free = pass_.rows.free
-        return updates
+        return LearnToUpdate(h0, pass_.update_probability, self.epsilon, error)
 
     def _propagation_loss(self, pass_: _Pass, selector: Selector, error: Tensor) -> Tensor:
         """L_p of the strategy (Eq. 9 or 10)."""
@@ -215,15 +219,15 @@ class PProNetwork(Network):
             return losses.update_loss(p, step_error, best_error, valid, total)
         return error.new_zeros(error.shape[0])
 
-    def _weights(self, pass_: _Pass, selector: Selector) -> Tensor:
+    def _weights(self, pass_: _Pass, h_tilde: Tensor) -> Tensor:
         """w_i (Eq. 11), or 1 without a weight controller."""
         if self.controllers is None or not self.parts.weighting:
             return torch.ones_like(pass_.rows.valid)
         free = pass_.rows.free
-        depth = selector.steps[:, :free].to(pass_.h0_rows.dtype) / self.max_steps
+        depth = pass_.steps[:, :free].to(h_tilde.dtype) / self.max_steps
         weights = self.controllers.weight(
             pass_.shared(weighting=True),
-            pass_.seen(selector.h_tilde[:, :free]),
+            pass_.seen(h_tilde[:, :free]),
             depth if self.parts.step else None,
         )
         if free is None:
@@ -232,17 +236,38 @@ class PProNetwork(Network):
 
 
 class _Pass:
-    """One forward pass: the propagation of the graph, and what the controllers see of the rows."""
+    """One forward pass: the propagation of the graph, and what the controllers see of the rows.
 
-    def __init__(self, model: PProNetwork, inputs: Inputs, rows: Rows, noise: Noise | None) -> None:
+    Args:
+        watched: whether every step of every row is asked for, even where none of them chooses.
+
+    Attributes:
+        chosen: how many rows, from the first, are read at every step, so that a selector can
+            choose among them; those that follow are read at step L alone. None for all.
+        steps: l of the rows, once the pass has run. Shape ``[R, m]``.
+    """
+
+    steps: Tensor
+
+    def __init__(
+        self,
+        model: PProNetwork,
+        inputs: Inputs,
+        rows: Rows,
+        noise: Noise | None,
+        *,
+        watched: bool = False,
+    ) -> None:
         self.model, self.inputs, self.rows, self.noise = model, inputs, rows, noise
-        self.flat = rows.flat(inputs.influence.shape[0])
+        self.chosen = rows.free if model.chooses or watched else 0
         self.adjacency = inputs.adjacency
         if noise is not None and noise.edge_rates is not None:
             self.adjacency = inputs.adjacency.dropped(noise)
         self.h0 = model.backbone.initial(inputs.features, self.adjacency, noise)
+        self._flat = rows.flat(inputs.num_nodes)
         self.h0_rows = self._pick(self.h0)
-        self._before = self.h0_rows.detach()
+        self._before = self.h0_rows[:, : self.chosen].detach()
+        self._last = self.h0
         self.z: Tensor | None = None
         self._shared: dict[tuple[bool, bool], Tensor] = {}
 
@@ -251,13 +276,24 @@ class _Pass:
         alpha, last, k = self.model.backbone.alpha, self.model.max_steps, 0
         for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
             selector.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
-            if selector.settled():
+            if self.chosen is None and selector.settled():
                 break
+        h_tilde, self.steps = self._with_the_rest(selector)
         if alpha is None or not self.h0.requires_grad:
-            return selector.h_tilde
-        return selected_recursion(
-            self.h0, selector.h_tilde, selector.steps, self.flat, self.adjacency, alpha, k
-        )
+            return h_tilde
+        arguments = h_tilde, self.steps, self._flat, self.adjacency, alpha, k
+        return selected_recursion(self.h0, *arguments)
+
+    def _with_the_rest(self, selector: Selector) -> tuple[Tensor, Tensor]:
+        """h̃ and l of the rows that chose, followed by h_L and L of those that did not."""
+        if self.chosen is None:
+            return selector.h_tilde, selector.steps
+        rest = self._pick(self._last, slice(self.chosen, None))
+        full = selector.steps.new_full(rest.shape[:2], self.model.max_steps)
+        if not self.chosen:
+            return rest, full
+        h_tilde = torch.cat([selector.h_tilde, rest], dim=1)
+        return h_tilde, torch.cat([selector.steps, full], dim=1)
 
     def _evidence(self, k: int, h: Tensor, aggregate: Tensor) -> Tensor:
         """ĥ_k of the rows, followed by k/L and log ‖h_k - h_{k-1}‖ where they are asked for."""
@@ -270,38 +306,48 @@ class _Pass:
             return torch.cat([aggregate, depth, torch.log(change + SMALLEST_CHANGE)], dim=-1)
 
     def _general(self) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Any backbone, recorded by autograd: yields k, ĥ^(k) and h^(k) of the rows."""
-        h = self.h0
+        """Any backbone, recorded by autograd: yields k, ĥ^(k) and h^(k) of the rows that choose."""
+        h, choosing = self.h0, slice(self.chosen)
         for k in range(1, self.model.max_steps + 1):
             aggregate, h = self.model.backbone.step(k, h, self.h0, self.adjacency, self.noise)
+            self._last = h
             if k == 1:
-                self._set_priority(heterophily_degree(self.h0, aggregate))
-            yield k, self._pick(aggregate), self._pick(h)
+                self._set_priority(self.h0, aggregate)
+            yield k, self._pick(aggregate, choosing), self._pick(h, choosing)
 
     def _linear(self, alpha: float) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """h_k = (1-α) Â h_{k-1} + α h_0 in two buffers; ĥ follows from h_k, so it is not stored."""
-        h0, h = self.h0.detach(), self.h0.detach()
-        h0_share = alpha * self.h0_rows.detach()
-        buffers = torch.empty_like(h0), torch.empty_like(h0)
+        """h_k = (1-α) Â h_{k-1} + α h_0 in two buffers; ĥ follows from h_k, so it is not stored.
+
+        Where h_0 is the same in every run, so is h_k, and is worked out once.
+        """
+        runs, choosing, h0 = self.h0.shape[0], slice(self.chosen), self.h0.detach()
+        if h0.stride(0) == 0 and self.adjacency.values is None:
+            h0 = h0[:1]
+        h, h0_share = h0.contiguous(), alpha * self.h0_rows[:, : self.chosen].detach()
+        h0, buffers = h, (torch.empty_like(h), torch.empty_like(h))
         for k in range(1, self.model.max_steps + 1):
             h = self.adjacency.mix_into(buffers[k % 2], h, h0, alpha)
+            self._last = h.expand(runs, -1, -1)
             if k == 1:
                 # ‖h_0 - h_1‖ = (1-α) ‖h_0 - ĥ_1‖, and standardising removes the factor.
-                self._set_priority(heterophily_degree(h0, h))
-            rows = self._pick(h)
+                self._set_priority(h0, h)
+            rows = self._pick(self._last, choosing)
             yield k, (rows - h0_share) / (1 - alpha), rows
 
-    def _pick(self, h: Tensor) -> Tensor:
-        return h.reshape(-1, h.shape[-1])[self.flat]
+    def _pick(self, h: Tensor, some: slice = ALL) -> Tensor:
+        """The rows, or some of them, of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
+        if h.stride(0) == 0:
+            return h[0][self.rows.nodes[:, some]]
+        return h.reshape(-1, h.shape[-1])[self._flat[:, some]]
 
-    def _set_priority(self, heterophily: Tensor) -> None:
+    def _set_priority(self, h0: Tensor, h: Tensor) -> None:
         """z_i = [d_i ‖ ec_i ‖ he_i] of the rows (Eq. 6), standardised over all nodes."""
         if self.model.controllers is None:
             return
-        free = self.rows.free
-        he = self.inputs.standardised(heterophily.detach()).view(-1)[self.flat[:, :free]]
-        influence = self.inputs.influence[self.rows.nodes[:, :free]]
-        self.z = torch.cat([influence, he.unsqueeze(-1)], dim=-1)
+        free = slice(self.rows.free)
+        he = self.inputs.standardised(heterophily_degree(h0, h).detach()).unsqueeze(-1)
+        he = self._pick(he.expand(self.h0.shape[0], -1, -1), free)
+        self.z = torch.cat([self.inputs.influence[self.rows.nodes[:, free]], he], dim=-1)
 
     def seen(self, h: Tensor) -> Tensor:
         """What the controllers see of embeddings: themselves, or the predictions made of them."""

@@ -30,12 +30,9 @@ class Selector:
     Shapes: embeddings ``[R, m, d]``; steps ``[R, m]``.
 
     Attributes:
-        free: how many rows, from the first, choose their step; those that follow take all L.
-            None for all.
         ranks: the processes that hold the rows of the graph.
     """
 
-    free: int | None = None
     ranks: Ranks = ALONE
     probability: Probability
 
@@ -54,16 +51,8 @@ class Selector:
         return False
 
     def _probability(self, h: Tensor, evidence: Tensor) -> Tensor:
-        """Pr(r = 1) of the rows that are free to choose."""
-        seen = (t[:, : self.free].detach() for t in (h, evidence, self.h_tilde))
-        return self.probability(*seen)
-
-    def _with_the_rest(self, chosen: Tensor, value: bool) -> Tensor:
-        """What the free rows chose, followed by the same for all others."""
-        if self.free is None:
-            return chosen
-        others = self.steps.shape[1] - self.free
-        return torch.cat([chosen, chosen.new_full((chosen.shape[0], others), value)], dim=1)
+        """Pr(r = 1) of the rows."""
+        return self.probability(*(t.detach() for t in (h, evidence, self.h_tilde)))
 
     def _take(self, chosen: Tensor, k: int, h: Tensor) -> None:
         self.h_tilde = torch.where(chosen.unsqueeze(-1), h, self.h_tilde)
@@ -93,7 +82,6 @@ class LearnToBreak(Selector):
         """Break the rows whose probability exceeds ε at step k."""
         with torch.no_grad():
             wants = self._probability(h, evidence) > self.epsilon
-        wants = self._with_the_rest(wants, False)
         chosen = self.open if last else self.open & wants
         self._take(chosen, k, h)
         if self.judged:
@@ -131,7 +119,7 @@ class LearnToUpdate(Selector):
         """Update the rows whose probability exceeds ε at step k."""
         with torch.set_grad_enabled(self.judge is not None):
             p = self._probability(h, evidence)
-        chosen = self._with_the_rest(p.detach() > self.epsilon, True)
+        chosen = p.detach() > self.epsilon
         if self.judge is not None and self.best_error is not None:
             error = self.judge(h)
             self.trace.append((p, error, self.best_error))

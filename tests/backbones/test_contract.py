@@ -76,7 +76,7 @@ def test_shapes(name: str, strategy: str) -> None:
     h0 = model.backbone.embed(world.inputs.features, None)
     aggregate, h = model.backbone.step(1, h0, h0, world.inputs.adjacency, None)
     assert h0.shape == aggregate.shape == h.shape == (2, world.nodes, model.backbone.width)
-    assert h0.is_contiguous()
+    assert h0.is_contiguous() or h0.stride(0) == 0
     assert h.is_contiguous()
     assert outcome.logits.shape == (2, 3, 3)
     assert outcome.embedding.shape == (2, 3, model.backbone.width)

@@ -59,7 +59,7 @@ class Backbone(Dropping, ABC):
 
     @abstractmethod
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """h^(0) = f_θ(X). Shape ``[R, n, d]``, contiguous."""
+        """h^(0) = f_θ(X). Shape ``[R, n, d]``, contiguous or one matrix shared by all runs."""
 
     def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
         """h^(0); only a backbone whose first layer sees neighbours needs more than ``embed``."""
