@@ -34,11 +34,11 @@ def test_validation_decides(tmp_path: Path) -> None:
     put(store, "l2b", 99.0, 99.0, selection="loss")
     choice = choose("texas", "l2b", store)
     assert choice is not None
-    assert (choice.cell.method, choice.configurations) == ("l2b", 32)
+    assert (choice.entry.method, choice.configurations) == ("l2b", 32)
     put(store, "l2b", 91.0, 70.0, use_progress=True)
     choice = choose("texas", "l2b", store)
     assert choice is not None
-    assert choice.cell.changes == {"use_progress": True}
+    assert choice.entry.settings.use_progress
 
 
 def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from ppro.cli import console
 from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import automatic, shipped
+from ppro.experiments import automatic, finals, shipped
 from ppro.experiments.cells import Cell
 from ppro.experiments.figures import FIGURES, FigureSpec
 from ppro.experiments.figures.work import missing, run_works
@@ -35,6 +35,8 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
     figures = [FIGURES[key] for key in wanted if key in FIGURES]
     try:
         _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
+        if "finals" in wanted:
+            _run_finals(plan, words, jobs)
         if "shipped" in wanted:
             _run_shipped(plan, words, jobs)
         if "auto" in wanted:
@@ -73,6 +75,14 @@ def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
         title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
         with console.task_progress(title, len(tasks)) as on_done:
             run_tasks(list(tasks.values()), plan, jobs, on_done)
+
+
+def _run_finals(plan: Plan, words: Words, jobs: int) -> None:
+    graphs = words[0] or set(DATASETS)
+    todo = finals.missing([n for n in finals.names() if shipped_recipe(n).dataset in graphs], plan)
+    if todo:
+        with console.task_progress(f"{len(todo)} last rounds to run", len(todo)) as on_done:
+            finals.run_finals(todo, plan, jobs, on_done)
 
 
 def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:

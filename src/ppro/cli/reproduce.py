@@ -13,7 +13,7 @@ from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
 from ppro.errors import SettingsError
-from ppro.experiments import automatic, shipped
+from ppro.experiments import automatic, finals, shipped
 from ppro.experiments import datasets as dataset_table
 from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
@@ -23,7 +23,12 @@ from ppro.experiments.tables import TABLES, Table
 from ppro.experiments.tasks import QUICK, Plan
 from ppro.runfolder import whole_file
 
-OTHERS = ("shipped", "auto", "datasets")
+_ROUNDS = {
+    "finals": finals.markdown,
+    "shipped": shipped.markdown,
+    "auto": automatic.markdown,
+}
+OTHERS = (*_ROUNDS, "datasets")
 NAMES = (*TABLES, *OTHERS, *FIGURES, "all")
 _CHOICES = (
     f"A table: {', '.join((*TABLES, *OTHERS))}; a figure: {', '.join(FIGURES)}; "
@@ -108,10 +113,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         run_missing(wanted, plan, chosen_words(only), jobs)
     figures = [FIGURES[key] for key in wanted if key in FIGURES]
     texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
-    if "shipped" in wanted:
-        texts.append(_kept(plan, "shipped", shipped.markdown(plan.store)))
-    if "auto" in wanted:
-        texts.append(_kept(plan, "auto", automatic.markdown(plan.store)))
+    texts += [_kept(plan, key, _ROUNDS[key](plan.store)) for key in _ROUNDS if key in wanted]
     if "datasets" in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]

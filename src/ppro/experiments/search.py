@@ -56,7 +56,7 @@ def search(
         for run in range(budget.runs)
     ]
     done = train_all(graph, splits.without_test(), jobs, device, on_epoch)
-    scores = [_score(done[i : i + budget.runs]) for i in range(0, len(done), budget.runs)]
+    scores = [score(done[i : i + budget.runs]) for i in range(0, len(done), budget.runs)]
     best = max(range(len(scores)), key=lambda i: scores[i]["validation_mean"])
     return {
         "method": method.name,
@@ -75,7 +75,7 @@ def search(
     }
 
 
-def _score(runs: Sequence[Done]) -> dict[str, float]:
+def score(runs: Sequence[Done]) -> dict[str, float]:
     """The validation accuracy of a configuration; a run that diverged counts as zero."""
     accuracies = [0.0 if math.isnan(run.val_accuracy) else run.val_accuracy for run in runs]
     spread = statistics.stdev(accuracies) if len(accuracies) > 1 else 0.0
