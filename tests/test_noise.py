@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from ppro import noise
 from ppro.noise import element_ids, matrix_ids
 from tests.support import noise_of
 
@@ -119,3 +120,23 @@ def test_element_ids_are_those_of_the_matrix() -> None:
     rows, columns = torch.tensor([4, 0, 4, 9]), torch.tensor([2, 2, 0, 7])
     whole = matrix_ids(torch.arange(10), 8)
     assert torch.equal(element_ids(rows, columns), whole[rows, columns])
+
+
+@given(
+    runs=st.integers(1, 4),
+    rows=st.integers(0, 9),
+    width=st.integers(1, 7),
+    block=st.integers(1, 40),
+    shared=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_blocks_change_nothing(runs: int, rows: int, width: int, block: int, shared: bool) -> None:
+    made = noise_of(list(range(runs)), 0.4, 5)
+    groups = 1 if shared else runs
+    numbers = 3 * torch.arange(groups * rows).view(groups, rows)
+    values = torch.rand(runs, rows, width)
+    whole = made.drop(values, matrix_ids(numbers, width), 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "BLOCK", block)
+        assert torch.equal(made.drop(values, matrix_ids(numbers, width), 2), whole)
+        assert torch.equal(made.drop_rows(values, numbers, 2), whole)

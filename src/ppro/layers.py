@@ -104,5 +104,5 @@ class Dropping(nn.Module):
         if noise is None:
             return h
         if noise.nodes is not None:
-            return noise.drop(h, matrix_ids(noise.nodes, h.shape[2]).unsqueeze(0), site)
+            return noise.drop_rows(h, noise.nodes.unsqueeze(0), site)
         return noise.drop(h, self.ids(h.shape[1], h.shape[2], h.device), site)

@@ -14,6 +14,11 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from ppro.blocks import row_blocks
+
+BLOCK = 1 << 17
+"""Elements that are hashed at a time on a CPU."""
+
 _ROW, _COLUMN, _EPOCH, _SITE = (0x9E3779B9, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
 
 
@@ -105,12 +110,31 @@ class Noise:
         rates = self.rates if rates is None else rates
         if ids.is_cuda and _gpu_dropout() is not None:
             return self.drop(torch.ones_like(ids, dtype=rates.dtype), ids, site, rates)
-        rates = rates.view((-1,) + (1,) * (ids.dim() - 1))
-        key = self.keys(site).view(rates.shape)
-        threshold = (rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
-        hashed = stir(ids + key)
-        kept = torch.empty(hashed.shape, dtype=rates.dtype, device=rates.device)
-        return torch.ge(hashed, threshold, out=kept).mul_(1 / (1 - rates))
+        kept = self._kept(ids.unsqueeze(-1).flatten(2), None, site, rates)
+        return kept.view(kept.shape[0], *ids.shape[1:])
+
+    def _kept(self, ids: Tensor, columns: Tensor | None, site: int, rates: Tensor) -> Tensor:
+        """What to multiply elements with, block by block: a block stays in the cache meanwhile.
+
+        Args:
+            ids: of elements; of rows where columns are given. Shape ``[R, m, w]``, or 1 for R or w.
+            columns: what to add for each column, or None. Shape ``[w]``.
+        """
+        runs, rows = rates.shape[0], ids.shape[1]
+        width = ids.shape[2] if columns is None else columns.shape[0]
+        ids, rates = ids.expand(runs, -1, -1), rates.view(-1, 1, 1)
+        keys, factors = self.keys(site).view(-1, 1, 1), 1 / (1 - rates)
+        limits = (rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
+        kept = torch.empty((runs, rows, width), dtype=rates.dtype, device=rates.device)
+        rows_at_once = max(1, BLOCK // max(1, width))
+        runs_at_once = max(1, BLOCK // max(1, width * min(rows, rows_at_once)))
+        for group in row_blocks(runs, runs_at_once):
+            for block in row_blocks(rows, rows_at_once):
+                hashed = ids[group, block] + keys[group]
+                hashed = stir(hashed if columns is None else hashed + columns)
+                out = kept[group, block]
+                torch.ge(hashed, limits[group], out=out).mul_(factors[group])
+        return kept
 
     def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
         """Inverted dropout: the values times :meth:`scale`, in one kernel where there is one.
@@ -128,6 +152,19 @@ class Noise:
         rates = self.rates if rates is None else rates
         keys = _int32(_SITE * (site + 1)), _int32(_EPOCH)
         return fused(values, ids, self.seeds, rates, self.moment, *keys)
+
+    def drop_rows(self, values: Tensor, rows: Tensor, site: int) -> Tensor:
+        """Inverted dropout of rows of a matrix, known by their numbers.
+
+        Args:
+            values: Shape ``[R, m, w]``.
+            rows: Shape ``[R, m]`` or ``[1, m]``.
+        """
+        width = values.shape[-1]
+        if values.is_cuda:
+            return self.drop(values, matrix_ids(rows, width), site)
+        columns = _scattered(torch.arange(width), _COLUMN)
+        return values * self._kept(_scattered(rows, _ROW).unsqueeze(-1), columns, site, self.rates)
 
 
 @cache

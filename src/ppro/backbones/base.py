@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ppro.features import Features
 from ppro.layers import Dropping
-from ppro.noise import Noise, matrix_ids
+from ppro.noise import Noise
 from ppro.propagation import Adjacency
 
 if TYPE_CHECKING:
@@ -109,4 +109,4 @@ def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
     """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
     if noise is None:
         return h
-    return noise.drop(h, matrix_ids(noise.numbers(rows), h.shape[-1]), site)
+    return noise.drop_rows(h, noise.numbers(rows), site)

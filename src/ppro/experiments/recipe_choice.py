@@ -21,6 +21,8 @@ class Choice:
 def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
     """The winner of the last round; where that has not been run, the first of the searches.
 
+    The round of a graph counts when the backbone alone and both strategies have had it.
+
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
 
@@ -30,8 +32,9 @@ def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
     searched = contest(dataset, strategy, store)
     if not searched.entries:
         return None
-    final = finals.winner(f"{dataset}-{strategy}", store)
-    if final is None:
+    winners = {s: finals.winner(f"{dataset}-{s}", store) for s in finals.STRATEGIES}
+    final = winners[strategy]
+    if final is None or None in winners.values():
         return Choice(searched.entries[0], searched.configurations)
     return Choice(final, searched.configurations + finals.VARIATIONS)
 
