@@ -39,13 +39,15 @@ def test_a_choice_is_kept_and_not_made_again(
 def test_it_stands_beside_the_tuned_recipe(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert "Not measured yet" in automatic.markdown(store)
-    reached = {"test": [80.0, 82.0], "test_mean": 81.0, "test_std": 1.4}
+    reached = {"test": [80.0, 82.0], "test_mean": 81.0, "test_std": 1.4, "runs": 2}
     store.write(
         automatic.path_of("cora", store), {**reached, "candidate": "smooth", "seconds": 171.0}
     )
     assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in automatic.markdown(store)
     settings = shipped_recipe("cora-l2b").settings.model_dump(exclude_none=True)
     tuned = {"test_mean": 82.5, "test_std": 0.5, "runs": 2, "settings": settings}
+    store.write(shipped.path_of("cora-l2b", store), {**tuned, "runs": 3})
+    assert "| – | – |" in automatic.markdown(store)
     store.write(shipped.path_of("cora-l2b", store), tuned)
     text = automatic.markdown(store)
     assert "| 82.5 ± 0.5 | -1.50 |" in text

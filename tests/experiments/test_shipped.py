@@ -33,7 +33,13 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     assert "| Texas | random-60-20-20 | l2b |" in text
     found = shipped.comparison("texas", "l2b", plan.store)
     assert found is not None
-    assert found.runs == 2
+    assert found.runs == 2 * shipped.MORE
+
+
+def test_small_graphs_have_more_runs(plan: Plan) -> None:
+    assert shipped.runs_on("texas", plan) == 2 * shipped.MORE
+    assert shipped.runs_on("cora", plan) == 2
+    assert shipped.runs_on("csbm", plan) == 2
 
 
 def test_there_is_one_for_every_graph_of_the_paper() -> None:

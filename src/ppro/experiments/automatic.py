@@ -32,7 +32,11 @@ def path_of(dataset: str, store: Store) -> Path:
 def missing(datasets: Sequence[str], plan: Plan) -> list[str]:
     """The graphs without a choice, or whose choice has fewer runs behind it."""
     found = {d: plan.store.read(path_of(d, plan.store)) for d in datasets}
-    return [d for d, record in found.items() if record is None or record.get("runs", 0) < plan.runs]
+    return [
+        d
+        for d, record in found.items()
+        if record is None or record.get("runs", 0) < shipped.runs_on(d, plan)
+    ]
 
 
 def run_choices(datasets: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:
@@ -80,7 +84,7 @@ def markdown(store: Store) -> str:
     lines = [
         f"## {TITLE}\n",
         f"L2B with `--recipe auto`: {BUDGET:.0f} s on {CORES} cores to choose among a few recipes "
-        "by validation accuracy, then ten runs on the seeds and splits of the tuned recipes, as "
+        "by validation accuracy, then the runs, seeds and splits of the tuned recipes, as "
         "measured above. Test accuracy in percent, mean ± standard deviation.\n",
         "| graph | chosen | s | auto | tuned | difference |",
         "|---" * 6 + "|",
@@ -88,6 +92,8 @@ def markdown(store: Store) -> str:
     differences = []
     for dataset, record in rows.items():
         tuned = shipped.reached(f"{dataset}-{STRATEGY}", store)
+        if tuned is not None and tuned["runs"] != record["runs"]:
+            tuned = None
         difference = None if tuned is None else record["test_mean"] - tuned["test_mean"]
         if difference is not None:
             differences.append(difference)
