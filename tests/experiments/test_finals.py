@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ def test_it_is_run_once_and_counts_when_it_is_whole(
     assert "Not run yet" in finals.markdown(plan.store)
     for strategy in finals.STRATEGIES:
         put(plan.store, strategy, 90.0)
+    assert finals.missing(names, replace(plan, configurations=0)) == []
     told: list[str] = []
     finals.run_finals(["texas-l2b"], plan, 1, told.append)
     assert told[0].startswith("finals texas-l2b: best validation ")

@@ -31,6 +31,8 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     assert record["settings"]["epochs"] == 3
     text = shipped.markdown(plan.store)
     assert "| Texas | random-60-20-20 | l2b |" in text
+    assert "| Cora | public | l2b | " in text
+    assert "| – | – | not measured yet (85.0) | – |" in text
     found = shipped.comparison("texas", "l2b", plan.store)
     assert found is not None
     assert found.runs == 2 * shipped.MORE

@@ -105,7 +105,12 @@ def _contest(name: str, store: Store) -> Contest:
 
 
 def missing(wanted: Sequence[str], plan: Plan) -> list[str]:
-    """Those that have candidates and no winner yet; the largest graphs first."""
+    """Those that have candidates and no winner yet; the largest graphs first.
+
+    None where there is no search at all.
+    """
+    if plan.configurations == 0:
+        return []
     todo = [
         name
         for name in wanted

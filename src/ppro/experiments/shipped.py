@@ -128,25 +128,20 @@ def markdown(store: Store) -> str:
         "| graph | split | strategy | searched | runs | validation | test | against the backbone |",
         "|---" * 8 + "|",
     ]
-    lines += [
-        _line(shipped_recipe(name), record, store) for name, record in records.items() if record
-    ]
+    lines += [_line(shipped_recipe(name), record, store) for name, record in records.items()]
     return "\n".join(lines) + "\n"
 
 
-def _line(recipe: Recipe, record: dict[str, Any], store: Store) -> str:
+def _line(recipe: Recipe, record: dict[str, Any] | None, store: Store) -> str:
     paper = "" if recipe.paper is None else f" ({recipe.paper.accuracy:.1f})"
     searched = "–" if recipe.found is None else str(recipe.found.configurations)
-    places = (
-        dataset_info(recipe.dataset).title,
-        recipe.split,
-        recipe.settings.strategy,
-        searched,
-        str(record["runs"]),
-        f"{record['val_mean']:.1f}",
-        f"{record['test_mean']:.1f} ± {record['test_std']:.1f}{paper}",
-        _against(recipe, store),
-    )
+    measured = ("–", "–", f"not measured yet{paper}", "–")
+    if record is not None:
+        test = f"{record['test_mean']:.1f} ± {record['test_std']:.1f}{paper}"
+        runs, validation = str(record["runs"]), f"{record['val_mean']:.1f}"
+        measured = runs, validation, test, _against(recipe, store)
+    title = dataset_info(recipe.dataset).title
+    places = title, recipe.split, recipe.settings.strategy, searched, *measured
     return "| " + " | ".join(places) + " |"
 
 
