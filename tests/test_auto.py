@@ -35,6 +35,7 @@ def test_the_best_mean_of_both_rounds_wins(monkeypatch: pytest.MonkeyPatch) -> N
     graph, splits = small()
     told: list[str] = []
     monkeypatch.setattr(auto, "affordable", lambda finalists, seconds: [])
+    monkeypatch.setattr(auto, "MORE_ROUNDS", 0)
     choice = auto.choose(graph, splits, "l2b", budget=4.0, threads=1, tell=told.append)
     scores = [trial.score for trial in choice.trials if len(trial.accuracies) == 7]
     assert len(scores) == 3
@@ -90,6 +91,49 @@ def test_a_variation_wins_by_a_gain_beyond_its_error(monkeypatch: pytest.MonkeyP
     others = [c.name for c in CANDIDATES[:3]]
     assert names == [varied[1].name, *others, varied[0].name]
     assert len(ranked[1].accuracies) == 7 + runs
+
+
+def test_the_first_stays_so_unless_another_gains_beyond_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, splits = small()
+    clock = auto._Clock(graph, splits, "l2b", None, 1)
+    ranked = [trial(c, 80.0, 80.0, seconds=0.0) for c in CANDIDATES[:4]]
+    runs, rounds = auto.RUNS[-1], list[int]()
+
+    def settled(*rows: list[float]) -> list[str]:
+        def round_(_: object, candidates: list[Candidate], number: int, *__: object) -> list[Trial]:
+            rounds.append(number)
+            return [trial(c, *row) for c, row in zip(candidates, rows, strict=True)]
+
+        monkeypatch.setattr(auto._Clock, "round", round_)
+        found = clock.settled(ranked, 100.0, lambda _: None)
+        assert len(found[0].accuracies) == 2 + auto.MORE_ROUNDS * runs
+        return [t.candidate.name for t in found]
+
+    names, same = [c.name for c in CANDIDATES[:4]], [80.0] * runs
+    noisy, better = [60.0, 101.0] * (runs // 2), [80.5, 81.0] * (runs // 2)
+    assert settled(same, noisy, same) == names
+    assert rounds == list(range(len(auto.RUNS), len(auto.RUNS) + auto.MORE_ROUNDS))
+    assert settled(same, noisy, better) == [names[2], names[0], names[1], names[3]]
+    slow = [replace(t, seconds=1000.0) for t in ranked]
+    assert clock.settled(slow, 100.0, lambda _: None) == slow
+
+
+def test_later_rounds_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    seeds = list[int]()
+
+    def fit(graph: Graph, splits: Splits, settings: list[Settings], **_: object) -> object:
+        seeds.extend(s.seed for s in settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auto, "fit", fit)
+    clock = auto._Clock(graph, splits, "l2b", None, 1)
+    for number in range(6):
+        with pytest.raises(KeyboardInterrupt):
+            clock._trial(CANDIDATES[0], number, 1.0)
+    assert seeds == list(range(auto.FIRST_SEED, auto.FIRST_SEED + 2 + 5 + 4 * 6))
 
 
 def test_the_budget_is_kept() -> None:

@@ -2,7 +2,8 @@
 
 Nothing but the graph, its training nodes and its validation nodes is looked at. Every candidate
 trains for a slice of the time; the better half trains again on more seeds; where time is left, the
-best two train once more beside variations of themselves. The best mean validation accuracy wins.
+best two train once more beside variations of themselves, and then the first three go on for as long
+as there is time. The best mean validation accuracy wins.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -30,9 +32,11 @@ FIRST_SEED = 1000
 FIRST_ROUND = 0.4
 """Share of the time that the first round gets."""
 RUNS = (2, 5, 6)
-"""Runs of each candidate in the rounds."""
+"""Runs of each candidate in the rounds; later ones are like the last of these."""
 FINALISTS = 2
-"""How many candidates are varied in the last round."""
+"""How many candidates are varied in the third round."""
+LAST, MORE_ROUNDS = 3, 5
+"""How many candidates go on after that, and for how many rounds at most."""
 FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
 
@@ -96,6 +100,7 @@ def choose(
     again = clock.round([t.candidate for t in better], 1, left, tell)
     ranked = sorted((_joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
     ranked = clock.varied(ranked, budget - (time.monotonic() - start), tell)
+    ranked = clock.settled(ranked, budget - (time.monotonic() - start), tell)
     others = [t for t in sorted(trials, key=_rank) if t not in better]
     settings = clock.settings(ranked[0].candidate)
     return Choice(settings, (*ranked, *others), time.monotonic() - start)
@@ -161,7 +166,7 @@ class _Clock:
     def varied(
         self, ranked: Sequence[Trial], seconds: float, tell: Callable[[str], None]
     ) -> list[Trial]:
-        """The last round; returns its trials and those before it, the best first.
+        """The third round; returns its trials and those before it, the best first.
 
         A variation is worth what its base is over all rounds, and its gain over the base on the
         same seeds and splits. Gains within their standard error are noise and count for nothing.
@@ -182,14 +187,37 @@ class _Clock:
         best_first = sorted((*known, *found), key=lambda pair: -pair[0])
         return [*(trial for _, trial in best_first), *rest[len(ranked) :]]
 
+    def settled(
+        self, ranked: Sequence[Trial], seconds: float, tell: Callable[[str], None]
+    ) -> list[Trial]:
+        """Rounds of the first few as long as there is time; returns all trials, the best first.
+
+        The first stays so unless another has gained on it, beyond the standard error of the gain,
+        over all that both trained here.
+        """
+        end, first, rest = time.monotonic() + seconds, ranked[:LAST], ranked[LAST:]
+        cost = RUNS[-1] * sum(trial.seconds / len(trial.accuracies) for trial in first)
+        here = list[list[Trial]]()
+        while len(here) < MORE_ROUNDS and time.monotonic() + cost < end:
+            left, number = end - time.monotonic(), len(RUNS) + len(here)
+            here.append(self.round([trial.candidate for trial in first], number, left, tell))
+        if not here:
+            return list(ranked)
+        shared = [reduce(_joined, trials) for trials in zip(*here, strict=True)]
+        gains = [_gain(trial, shared[0]) for trial in shared]
+        leads = [gain if gain > error else 0.0 for gain, error in gains]
+        best = max(range(len(leads)), key=leads.__getitem__)
+        known = [_joined(before, after) for before, after in zip(first, shared, strict=True)]
+        return [known[best], *known[:best], *known[best + 1 :], *rest]
+
     def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
-        start, runs = time.monotonic(), RUNS[number]
-        begin = FIRST_SEED + sum(RUNS[:number])
+        start, runs, before = time.monotonic(), _runs(number), sum(map(_runs, range(number)))
+        begin = FIRST_SEED + before
         settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
         stop = _Stop(start + seconds)
         result = fit(
             self.graph,
-            _rows(self.splits, sum(RUNS[:number]), runs),
+            _rows(self.splits, before, runs),
             settings,
             device=self.device,
             threads=self.threads,
@@ -200,6 +228,11 @@ class _Clock:
         accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
         spent = time.monotonic() - start
         return Trial(candidate, accuracies, spent, result.history.interrupted)
+
+
+def _runs(number: int) -> int:
+    """Runs of each candidate in a round."""
+    return RUNS[min(number, len(RUNS) - 1)]
 
 
 def affordable(

@@ -14,7 +14,7 @@ _EAGER = {
     "l2u": {"epsilon": 0.5, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
 }
 _RAW = {"feature_norm": "none", "decay": "all", "patience": 200}
-_USUAL = {"dropout": (0.5, 0.2), "weight_decay": (5e-4, 5e-3), "lr": (0.01, 0.05)}
+_USUAL = {"dropout": (0.5, 0.2), "weight_decay": (5e-4, 5e-3, 1.5e-2), "lr": (0.01, 0.05)}
 """What a variation may set one of these to."""
 
 
@@ -106,9 +106,9 @@ CANDIDATES = (
         "neighbours say little",
         {
             **_RAW,
-            **{"form": "class", "alpha": 0.9, "max_steps": 5},
+            **{"form": "class", "alpha": 0.9, "max_steps": 2},
             **{"weight_decay": 1e-3, "dropout": 0.2, "lr": 0.05},
         },
-        _EAGER,
+        {**_EAGER, "l2b": {"epsilon": 0.3}},
     ),
 )
