@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ppro.errors import PProError
 from ppro.experiments.cells import Cell
-from ppro.experiments.pool import run_tasks
+from ppro.experiments.pool import run_all, run_tasks
 from ppro.experiments.tasks import Plan, missing_cells, missing_searches, missing_tasks
 
 
@@ -46,3 +50,35 @@ def test_a_cell_waits_for_its_search_and_for_no_other(tmp_path: Path) -> None:
             for kind in ("search", "cell")
         )
         assert search < cell
+
+
+def beat(name: str, plan: Plan) -> str:
+    """A work that shows that it is alive, and has no end of its own in a test."""
+    for count in range(1200):
+        (plan.root / name).write_text(str(count))
+        time.sleep(0.05)
+    return name
+
+
+def beat_twice(root: str) -> None:
+    run_all(beat, ["a", "b"], plan(Path(root)), 2, print)
+
+
+def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
+    code = f"from tests.experiments.test_pool import beat_twice; beat_twice({str(tmp_path)!r})"
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
+    parent = subprocess.Popen([sys.executable, "-c", code], env=environment)
+    files = [tmp_path / name for name in ("a", "b")]
+    try:
+        deadline = time.monotonic() + 120
+        while not all(file.exists() for file in files) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert all(file.exists() for file in files)
+    finally:
+        parent.kill()
+        parent.wait()
+    time.sleep(2)
+    before = [file.read_text() for file in files]
+    time.sleep(1)
+    assert [file.read_text() for file in files] == before

@@ -179,8 +179,8 @@ def markdown(store: Store) -> str:
         f"The best {FINALISTS} settings of all searches by their ten runs, {OTHERS} others that "
         f"did well in the searches and {VARIATIONS} variations of the first, on seeds from "
         f"{FIRST_SEED} on, and on splits of their own where splits are random. Validation "
-        "accuracy in percent, mean ± standard deviation; the best mean becomes the recipe, once the "
-        "backbone alone and both strategies have had the round. No test label is read.\n",
+        "accuracy in percent, mean ± standard deviation; the best mean becomes the recipe, once "
+        "the backbone alone and both strategies have had the round. No test label is read.\n",
         "| graph | split | strategy | candidates | runs | first of the searches | winner | it is |",
         "|---" * 8 + "|",
     ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from threading import Thread
 from typing import TypeVar
 
 from ppro.experiments.tasks import Plan, Task, do
@@ -41,7 +43,8 @@ def run_all(
         return
     # A process that has touched CUDA cannot be forked.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, max(len(works), 1)), mp_context=context)
+    workers = min(jobs, max(len(works), 1))
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_the_parent)
     todo, going = list(works), dict[Future[str], Work]()
     try:
         while todo or going:
@@ -57,6 +60,19 @@ def run_all(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _end_with_the_parent() -> None:
+    """Let this process end when the one that started it is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        # No handler may run: another process may be at the same work by now.
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _ready(
