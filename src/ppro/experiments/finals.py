@@ -25,7 +25,7 @@ from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.search import score
 from ppro.experiments.store import Store
 from ppro.experiments.tables import EIGHT
-from ppro.experiments.tasks import Plan, graph_of, splits_of
+from ppro.experiments.tasks import Plan, graph_of, size_of, splits_of
 from ppro.experiments.variations import variations
 from ppro.runfolder import versions
 from ppro.threads import use_threads
@@ -116,12 +116,7 @@ def missing(wanted: Sequence[str], plan: Plan) -> list[str]:
         for name in wanted
         if winner(name, plan.store) is None and _contest(name, plan.store).entries
     ]
-    return sorted(todo, key=_size, reverse=True)
-
-
-def _size(name: str) -> int:
-    expected = dataset_info(name.rsplit("-", 1)[0]).expected
-    return 0 if expected is None else expected.nodes + expected.edges
+    return sorted(todo, key=lambda name: size_of(name.rsplit("-", 1)[0]), reverse=True)
 
 
 def run_finals(wanted: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:

@@ -15,7 +15,7 @@ from ppro.experiments.cells import Cell, summary
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.statistics import Comparison, compare
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan, graph_of, holds, splits_of
+from ppro.experiments.tasks import Plan, graph_of, holds, size_of, splits_of
 from ppro.recipes import shipped_recipe
 from ppro.runfolder import versions
 from ppro.threads import use_threads
@@ -40,7 +40,8 @@ def path_of(name: str, store: Store) -> Path:
 
 def missing(wanted: Sequence[str], plan: Plan) -> list[str]:
     """Those that have no result, one of fewer runs, or one of other settings; the largest first."""
-    return sorted((n for n in wanted if not _is_done(n, plan)), key=_size, reverse=True)
+    todo = (name for name in wanted if not _is_done(name, plan))
+    return sorted(todo, key=lambda name: size_of(shipped_recipe(name).dataset), reverse=True)
 
 
 def _is_done(name: str, plan: Plan) -> bool:
@@ -51,13 +52,9 @@ def _is_done(name: str, plan: Plan) -> bool:
 
 def runs_on(dataset: str, plan: Plan) -> int:
     """How many fresh runs settings have on a graph."""
-    return plan.runs * (MORE if 0 < nodes_of(dataset) < SMALL else 1)
-
-
-def nodes_of(dataset: str) -> int:
-    """Nodes of a graph of the catalogue, 0 where it is generated."""
     expected = dataset_info(dataset).expected
-    return 0 if expected is None else expected.nodes
+    small = expected is not None and expected.nodes < SMALL
+    return plan.runs * (MORE if small else 1)
 
 
 def reached(name: str, store: Store) -> dict[str, Any] | None:
@@ -68,11 +65,6 @@ def reached(name: str, store: Store) -> dict[str, Any] | None:
     epochs = record["settings"]["epochs"]
     wanted = shipped_recipe(name).settings.replace(epochs=epochs).model_dump(exclude_none=True)
     return record if holds(record, wanted, 1) else None
-
-
-def _size(name: str) -> int:
-    expected = dataset_info(shipped_recipe(name).dataset).expected
-    return 0 if expected is None else expected.nodes + expected.edges
 
 
 def run_recipes(wanted: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:

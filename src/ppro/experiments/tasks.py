@@ -74,10 +74,15 @@ class Task:
     @property
     def size(self) -> int:
         """A rough measure of its work, to begin with the largest."""
-        expected = dataset_info(self.cell.dataset).expected
         deep = "gcnii" in self.cell.method or "gat" in self.cell.method
         steps = int(self.cell.changes.get("max_steps", 16)) if deep else 10
-        return 0 if expected is None else (expected.nodes + expected.edges) * steps
+        return size_of(self.cell.dataset) * steps
+
+
+def size_of(dataset: str) -> int:
+    """Nodes and edges of a graph of the catalogue, 0 where it is generated."""
+    expected = dataset_info(dataset).expected
+    return 0 if expected is None else expected.nodes + expected.edges
 
 
 def missing_searches(cells: Sequence[Cell], plan: Plan) -> list[Task]:
