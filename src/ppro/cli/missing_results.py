@@ -10,12 +10,15 @@ from ppro.cli import console
 from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import automatic, finals, shipped
+from ppro.experiments import automatic, rounds, shipped
 from ppro.experiments.cells import Cell
 from ppro.experiments.figures import FIGURES, FigureSpec
 from ppro.experiments.figures.work import missing, run_works
+from ppro.experiments.finals import FINALS
 from ppro.experiments.methods import METHODS
+from ppro.experiments.playoffs import PLAYOFFS
 from ppro.experiments.pool import run_tasks
+from ppro.experiments.rounds import Round
 from ppro.experiments.tables import EIGHT, TABLES, Table
 from ppro.experiments.tasks import Plan, Task, missing_tasks
 from ppro.recipes import shipped_recipe
@@ -35,8 +38,9 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
     figures = [FIGURES[key] for key in wanted if key in FIGURES]
     try:
         _run([*tables, *(f.table() for f in figures if f.table is not None)], plan, words, jobs)
-        if "finals" in wanted:
-            _run_finals(plan, words, jobs)
+        for round_ in (FINALS, PLAYOFFS):
+            if round_.key in wanted:
+                _run_round(round_, plan, words, jobs)
         if "shipped" in wanted:
             _run_shipped(plan, words, jobs)
         if "auto" in wanted:
@@ -77,12 +81,12 @@ def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
             run_tasks(list(tasks.values()), plan, jobs, on_done)
 
 
-def _run_finals(plan: Plan, words: Words, jobs: int) -> None:
+def _run_round(round_: Round, plan: Plan, words: Words, jobs: int) -> None:
     graphs = words[0] or set(DATASETS)
-    todo = finals.missing([n for n in finals.names() if shipped_recipe(n).dataset in graphs], plan)
+    todo = round_.missing([n for n in rounds.names() if rounds.parts_of(n)[0] in graphs], plan)
     if todo:
-        with console.task_progress(f"{len(todo)} last rounds to run", len(todo)) as on_done:
-            finals.run_finals(todo, plan, jobs, on_done)
+        with console.task_progress(f"{len(todo)} {round_.key} to run", len(todo)) as on_done:
+            round_.run(todo, plan, jobs, on_done)
 
 
 def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:

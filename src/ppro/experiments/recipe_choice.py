@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ppro.config import Found, Recipe
-from ppro.experiments import finals
+from ppro.experiments import finals, playoffs
 from ppro.experiments.contest import Entry, contest
+from ppro.experiments.finals import FINALS
+from ppro.experiments.playoffs import PLAYOFFS
 from ppro.experiments.store import Store
 
 
@@ -19,9 +21,9 @@ class Choice:
 
 
 def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
-    """The winner of the last round; where that has not been run, the first of the searches.
+    """The winner of the latest round that is whole: the play-off, the last round, the searches.
 
-    The round of a graph counts when the backbone alone and both strategies have had it.
+    A round of a graph is whole when the backbone alone and both strategies have had it.
 
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
@@ -29,14 +31,22 @@ def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
     Returns:
         None where nothing is recorded.
     """
+    choices = by_round(dataset, strategy, store)
+    return next(reversed(choices.values())) if choices else None
+
+
+def by_round(dataset: str, strategy: str, store: Store) -> dict[str, Choice]:
+    """What each round chose, in their order; those that are not whole are left out."""
     searched = contest(dataset, strategy, store)
     if not searched.entries:
-        return None
-    winners = {s: finals.winner(f"{dataset}-{s}", store) for s in finals.STRATEGIES}
-    final = winners[strategy]
-    if final is None or None in winners.values():
-        return Choice(searched.entries[0], searched.configurations)
-    return Choice(final, searched.configurations + finals.VARIATIONS)
+        return {}
+    number = searched.configurations
+    choices = {"searches": Choice(searched.entries[0], number)}
+    for round_, new in ((FINALS, finals.VARIATIONS), (PLAYOFFS, playoffs.EXCHANGED)):
+        winners, number = round_.winners(dataset, store), number + new
+        if winners:
+            choices[round_.key] = Choice(winners[strategy], number)
+    return choices
 
 
 def recipe_of(choice: Choice, known: Recipe) -> Recipe:
