@@ -9,7 +9,7 @@ from typing import Any
 from ppro.auto import BUDGET, choose
 from ppro.config import Settings
 from ppro.data import dataset_info
-from ppro.experiments import shipped
+from ppro.experiments import fresh, shipped
 from ppro.experiments.cells import Cell
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.store import Store
@@ -35,7 +35,7 @@ def missing(datasets: Sequence[str], plan: Plan) -> list[str]:
     return [
         d
         for d, record in found.items()
-        if record is None or record.get("runs", 0) < shipped.runs_on(d, plan)
+        if record is None or record.get("runs", 0) < fresh.runs_on(d, plan)
     ]
 
 
@@ -50,7 +50,7 @@ def do(dataset: str, plan: Plan) -> str:
     if record is None:
         record = _chosen(dataset, plan)
         plan.store.write(path_of(dataset, plan.store), record)
-    reached = shipped.fresh_runs(dataset, Settings(**record["settings"]), plan)
+    reached = fresh.fresh_runs(dataset, Settings(**record["settings"]), plan)
     plan.store.write(path_of(dataset, plan.store), {**record, **reached})
     return f"auto {dataset}: {reached['test_mean']:.2f} ± {reached['test_std']:.2f}"
 

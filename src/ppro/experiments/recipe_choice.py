@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ppro.config import Found, Recipe
-from ppro.experiments import finals, playoffs
-from ppro.experiments.contest import Entry, contest
-from ppro.experiments.finals import FINALS
-from ppro.experiments.playoffs import PLAYOFFS
+from ppro.experiments import fresh
+from ppro.experiments.proposals import Choice, proposals
 from ppro.experiments.store import Store
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The entry that won, and how many configurations were searched for all that competed."""
-
-    entry: Entry
-    configurations: int
-
-
 def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
-    """The winner of the latest round that is whole: the play-off, the last round, the searches.
+    """What the searches or a round propose, whichever validates best in the fresh runs.
 
-    A round of a graph is whole when the backbone alone and both strategies have had it.
+    A round's own accuracy flatters its winner, the best of many; the fresh runs have chosen
+    nothing before. Where none of the proposals has been measured so, the latest is taken.
 
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
@@ -31,22 +22,28 @@ def choose(dataset: str, strategy: str, store: Store) -> Choice | None:
     Returns:
         None where nothing is recorded.
     """
-    choices = by_round(dataset, strategy, store)
-    return next(reversed(choices.values())) if choices else None
+    choices = list(proposals(dataset, strategy, store).values())
+    if not choices:
+        return None
+    measured = [c for choice in choices if (c := _measured(dataset, choice, store)) is not None]
+    if not measured:
+        return choices[-1]
+    runs = max(choice.entry.runs for choice in measured)
+    best = max(
+        (choice for choice in measured if choice.entry.runs == runs),
+        key=lambda choice: choice.entry.validation,
+    )
+    return replace(best, configurations=choices[-1].configurations)
 
 
-def by_round(dataset: str, strategy: str, store: Store) -> dict[str, Choice]:
-    """What each round chose, in their order; those that are not whole are left out."""
-    searched = contest(dataset, strategy, store)
-    if not searched.entries:
-        return {}
-    number = searched.configurations
-    choices = {"searches": Choice(searched.entries[0], number)}
-    for round_, new in ((FINALS, finals.VARIATIONS), (PLAYOFFS, playoffs.EXCHANGED)):
-        winners, number = round_.winners(dataset, store), number + new
-        if winners:
-            choices[round_.key] = Choice(winners[strategy], number)
-    return choices
+def _measured(dataset: str, choice: Choice, store: Store) -> Choice | None:
+    """The choice with the validation accuracy of its fresh runs."""
+    name = f"{dataset}-{choice.entry.settings.strategy}"
+    record = fresh.measured(name, choice.entry.settings, store)
+    if record is None:
+        return None
+    entry = replace(choice.entry, validation=record["val_mean"], runs=record["runs"])
+    return replace(choice, entry=entry)
 
 
 def recipe_of(choice: Choice, known: Recipe) -> Recipe:

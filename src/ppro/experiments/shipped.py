@@ -1,31 +1,34 @@
-"""The shipped recipes on seeds and splits that no search and no table has used."""
+"""The shipped recipes, and all that was proposed for them, on fresh seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
-
-import torch
 
 from ppro.config import Recipe, Settings
 from ppro.data import DATASETS, dataset_info
-from ppro.experiments.batches import Job, train_all
-from ppro.experiments.cells import Cell, summary
+from ppro.experiments import fresh
 from ppro.experiments.pool import OnDone, run_all
+from ppro.experiments.proposals import ROUNDS, proposals
 from ppro.experiments.statistics import Comparison, compare
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan, graph_of, holds, size_of, splits_of
+from ppro.experiments.tasks import Plan, size_of
 from ppro.recipes import shipped_recipe
 from ppro.runfolder import versions
 from ppro.threads import use_threads
 
-FIRST_SEED = 2000
-"""Seeds of this check begin here; those of tables at 0, those of searches at 1000."""
-SMALL, MORE = 1000, 5
-"""Graphs with fewer nodes have so many times the runs: ten leave a mean uncertain by a point."""
 STRATEGIES = ("none", "l2b", "l2u")
 TITLE = "The shipped recipes on fresh seeds"
+ROUNDS_TITLE = "What each round proposed, on fresh seeds"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings to train for a recipe."""
+
+    name: str
+    settings: Settings
 
 
 def names() -> list[str]:
@@ -33,75 +36,53 @@ def names() -> list[str]:
     return [f"{d}-{s}" for d, info in DATASETS.items() if info.sources for s in STRATEGIES]
 
 
-def path_of(name: str, store: Store) -> Path:
-    """Where the result of a recipe is kept."""
-    return store.root / "recipes" / f"{name}.json"
+def missing(wanted: Sequence[str], plan: Plan) -> list[Trial]:
+    """Recipes and proposals for them without fresh runs, or with fewer; the largest graphs first.
+
+    Where there is no search at all, proposals are not looked for.
+    """
+    trials = [Trial(name, settings) for name in wanted for settings in _competing(name, plan)]
+    todo = (trial for trial in trials if not _is_done(trial, plan))
+    return sorted(todo, key=lambda t: size_of(shipped_recipe(t.name).dataset), reverse=True)
 
 
-def missing(wanted: Sequence[str], plan: Plan) -> list[str]:
-    """Those that have no result, one of fewer runs, or one of other settings; the largest first."""
-    todo = (name for name in wanted if not _is_done(name, plan))
-    return sorted(todo, key=lambda name: size_of(shipped_recipe(name).dataset), reverse=True)
+def _competing(name: str, plan: Plan) -> list[Settings]:
+    recipe = shipped_recipe(name)
+    found = [recipe.settings]
+    if plan.configurations:
+        proposed = proposals(recipe.dataset, recipe.settings.strategy, plan.store)
+        found += [choice.entry.settings for choice in proposed.values()]
+    return [settings for i, settings in enumerate(found) if settings not in found[:i]]
 
 
-def _is_done(name: str, plan: Plan) -> bool:
-    wanted = shipped_recipe(name).settings.replace(**plan.changes).model_dump(exclude_none=True)
-    runs = runs_on(shipped_recipe(name).dataset, plan)
-    return holds(plan.store.read(path_of(name, plan.store)), wanted, runs)
-
-
-def runs_on(dataset: str, plan: Plan) -> int:
-    """How many fresh runs settings have on a graph."""
-    expected = dataset_info(dataset).expected
-    small = expected is not None and expected.nodes < SMALL
-    return plan.runs * (MORE if small else 1)
+def _is_done(trial: Trial, plan: Plan) -> bool:
+    settings = trial.settings.replace(**plan.changes)
+    record = fresh.measured(trial.name, settings, plan.store)
+    if record is None or record["settings"]["epochs"] != settings.epochs:
+        return False
+    return bool(record["runs"] >= fresh.runs_on(shipped_recipe(trial.name).dataset, plan))
 
 
 def reached(name: str, store: Store) -> dict[str, Any] | None:
     """What a recipe reached, or None where no result is of its settings, but for the epochs."""
-    record = store.read(path_of(name, store))
-    if record is None:
-        return None
-    epochs = record["settings"]["epochs"]
-    wanted = shipped_recipe(name).settings.replace(epochs=epochs).model_dump(exclude_none=True)
-    return record if holds(record, wanted, 1) else None
+    return fresh.measured(name, shipped_recipe(name).settings, store)
 
 
-def run_recipes(wanted: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:
+def run_recipes(wanted: Sequence[Trial], plan: Plan, jobs: int, on_done: OnDone) -> None:
     """Train all, one after the other or side by side; each leaves its file when it is done."""
     run_all(do, wanted, plan, jobs, on_done)
 
 
-def do(name: str, plan: Plan) -> str:
-    """Train the runs of a recipe and write its file; returns a line that says what came out."""
+def do(trial: Trial, plan: Plan) -> str:
+    """Train the runs of settings and write their file; returns a line that says what came out."""
     if plan.threads is not None:
         use_threads(plan.threads)
-    recipe = shipped_recipe(name)
     record = {
-        "recipe": name,
-        **fresh_runs(recipe.dataset, recipe.settings, plan),
+        **fresh.fresh_runs(shipped_recipe(trial.name).dataset, trial.settings, plan),
         "versions": versions(),
     }
-    plan.store.write(path_of(name, plan.store), record)
-    return f"{name}: {record['test_mean']:.2f} ± {record['test_std']:.2f}"
-
-
-def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
-    """What settings reach on the fresh seeds, and on splits of their own where they are random."""
-    split = dataset_info(dataset).splits[0]
-    graph = graph_of(dataset, plan.data_root, plan.offline)
-    runs = runs_on(dataset, plan)
-    splits = splits_of(Cell(dataset, split, ""), graph, plan, runs, FIRST_SEED)
-    settings = settings.replace(**plan.changes)
-    jobs = [Job(settings.replace(seed=FIRST_SEED + run), run) for run in range(runs)]
-    return {
-        "dataset": dataset,
-        "split": split,
-        "first_seed": FIRST_SEED,
-        **summary(train_all(graph, splits, jobs, torch.device(plan.device))),
-        "settings": settings.model_dump(exclude_none=True),
-        "device": plan.device,
-    }
+    fresh.keep(trial.name, record, plan.store)
+    return f"{trial.name}: {record['test_mean']:.2f} ± {record['test_std']:.2f}"
 
 
 def markdown(store: Store) -> str:
@@ -112,16 +93,59 @@ def markdown(store: Store) -> str:
     lines = [
         f"## {TITLE}\n",
         "Settings were chosen on validation accuracy (`make recipes`); the runs below begin at "
-        f"seed {FIRST_SEED}, on splits of their own where splits are random; graphs of fewer than "
-        f"{SMALL} nodes, where ten runs leave a mean uncertain by more than a point, have {MORE} "
-        "times as many. Test accuracy in percent, mean ± standard deviation; in brackets the "
-        "paper's number. The difference from the backbone alone is paired over the same seeds and "
-        "splits, with its standard error.\n",
+        f"seed {fresh.FIRST_SEED}, on splits of their own where splits are random; graphs of fewer "
+        f"than {fresh.SMALL} nodes, where ten runs leave a mean uncertain by more than a point, "
+        f"have {fresh.MORE} times as many. Test accuracy in percent, mean ± standard deviation; in "
+        "brackets the paper's number. The difference from the backbone alone is paired over the "
+        "same seeds and splits, with its standard error.\n",
         "| graph | split | strategy | searched | runs | validation | test | against the backbone |",
         "|---" * 8 + "|",
     ]
     lines += [_line(shipped_recipe(name), record, store) for name, record in records.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _rounds(store)
+
+
+def _rounds(store: Store) -> str:
+    """What the settings that each round proposed reach."""
+    rows = [_round_line(name, store) for name in names()]
+    if not any(rows):
+        return ""
+    lines = [
+        f"\n## {ROUNDS_TITLE}\n",
+        "The searches, [the last round](#the-last-round-of-the-search-for-recipes) and [the "
+        "play-off](#the-play-off) each propose their best settings. All of them train on the same "
+        "fresh seeds, and the one that validates best there is the recipe (bold); so nothing that "
+        "a round's own seeds flattered stays. Validation / test accuracy in percent, means over "
+        "the runs. Other settings were recipes once, or were proposed by rounds as they were.\n",
+        "| graph | strategy | runs | searches | last round | play-off | other settings |",
+        "|---" * 7 + "|",
+    ]
+    return "\n".join([*lines, *filter(None, rows)]) + "\n"
+
+
+def _round_line(name: str, store: Store) -> str:
+    recipe = shipped_recipe(name)
+    found = proposals(recipe.dataset, recipe.settings.strategy, store)
+    records = fresh.all_of(name, store)
+    runs = max((record["runs"] for record in records), default=0)
+    if not found or not runs:
+        return ""
+    cells, told = list[str](), list[dict[str, Any]]()
+    for key in ROUNDS:
+        settings = found[key].entry.settings if key in found else None
+        record = None if settings is None else fresh.measured(name, settings, store)
+        told += [] if record is None else [record]
+        cells.append("–" if record is None else _pair(record, runs, settings == recipe.settings))
+    others = [_pair(record, runs, False) for record in records if record not in told]
+    title = dataset_info(recipe.dataset).title
+    places = title, recipe.settings.strategy, str(runs), *cells, ", ".join(others) or "–"
+    return "| " + " | ".join(places) + " |"
+
+
+def _pair(record: dict[str, Any], runs: int, bold: bool) -> str:
+    text = f"{record['val_mean']:.2f} / {record['test_mean']:.2f}"
+    text += f" ({record['runs']} runs)" if record["runs"] != runs else ""
+    return f"**{text}**" if bold else text
 
 
 def _line(recipe: Recipe, record: dict[str, Any] | None, store: Store) -> str:
