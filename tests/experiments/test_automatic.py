@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ppro.experiments import automatic, shipped
+from ppro.experiments import automatic, fresh
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan
 from ppro.recipes import shipped_recipe
@@ -24,7 +24,7 @@ def test_a_choice_is_kept_and_not_made_again(
     assert automatic.missing(["texas"], plan) == []
     record = plan.store.read(automatic.path_of("texas", plan.store))
     assert record is not None
-    assert record["first_seed"] == shipped.FIRST_SEED
+    assert record["first_seed"] == fresh.FIRST_SEED
     assert record["candidate"] in record["trials"]
 
     def never(*_: Any, **__: Any) -> None:
@@ -45,10 +45,10 @@ def test_it_stands_beside_the_tuned_recipe(tmp_path: Path) -> None:
     )
     assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in automatic.markdown(store)
     settings = shipped_recipe("cora-l2b").settings.model_dump(exclude_none=True)
-    tuned = {"test_mean": 82.5, "test_std": 0.5, "runs": 2, "settings": settings}
-    store.write(shipped.path_of("cora-l2b", store), {**tuned, "runs": 3})
+    tuned = {"val_mean": 84.0, "test_mean": 82.5, "test_std": 0.5, "runs": 2, "settings": settings}
+    fresh.keep("cora-l2b", {**tuned, "runs": 3}, store)
     assert "| – | – |" in automatic.markdown(store)
-    store.write(shipped.path_of("cora-l2b", store), tuned)
+    fresh.keep("cora-l2b", tuned, store)
     text = automatic.markdown(store)
     assert "| 82.5 ± 0.5 | -1.50 |" in text
     assert "Mean difference: -1.50, least: -1.50." in text

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from ppro.config import Settings, parse_recipe, short_recipe_toml
-from ppro.experiments import shipped
+from ppro.experiments import fresh, shipped
+from ppro.experiments import recipe_choice as choosing
+from ppro.experiments.contest import Entry
+from ppro.experiments.proposals import Choice
 from ppro.experiments.recipe_choice import choose, recipe_of
 from ppro.experiments.store import Store
 from ppro.recipes import shipped_recipe
@@ -39,6 +42,37 @@ def test_validation_decides(tmp_path: Path) -> None:
     choice = choose("texas", "l2b", store)
     assert choice is not None
     assert choice.entry.settings.use_progress
+
+
+def measure(store: Store, settings: Settings, val: float, test: float, runs: int = 50) -> None:
+    values = settings.model_dump(exclude_none=True)
+    record = {"runs": runs, "val_mean": val, "test_mean": test, "settings": values}
+    fresh.keep("texas-l2b", record, store)
+
+
+def test_fresh_runs_decide_between_the_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, settings = Store(tmp_path), [Settings(dropout=d) for d in (0.2, 0.3, 0.4)]
+    rounds = {
+        key: Choice(Entry(key, own, 90.0 + i, 6), 16 + i)
+        for i, (key, own) in enumerate(zip(("first", "second", "third"), settings, strict=True))
+    }
+    monkeypatch.setattr(choosing, "proposals", lambda *_: rounds)
+    choice = choose("texas", "l2b", store)
+    assert choice == rounds["third"]
+    measure(store, settings[1], 88.0, 80.0)
+    measure(store, settings[0], 87.0, 99.0)
+    measure(store, settings[2], 95.0, 99.0, runs=10)
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert choice.entry.method == "second"
+    assert (choice.entry.validation, choice.entry.runs, choice.configurations) == (88.0, 50, 18)
+    measure(store, settings[0], 88.0, 70.0)
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert choice.entry.method == "first"
+    assert len(fresh.all_of("texas-l2b", store)) == 3
 
 
 def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from ppro.config import Settings
-from ppro.experiments import shipped
+from ppro.experiments import fresh, shipped
 from ppro.experiments.tasks import Plan
 from ppro.recipes import shipped_recipe
 
@@ -26,8 +25,8 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     shipped.run_recipes(shipped.missing(names, plan), plan, 1, told.append)
     assert len(told) == 2
     assert shipped.missing(names, plan) == []
-    record = json.loads(shipped.path_of("texas-l2b", plan.store).read_text())
-    assert record["first_seed"] == shipped.FIRST_SEED
+    (record,) = fresh.all_of("texas-l2b", plan.store)
+    assert record["first_seed"] == fresh.FIRST_SEED
     assert record["settings"]["epochs"] == 3
     text = shipped.markdown(plan.store)
     assert "| Texas | random-60-20-20 | l2b |" in text
@@ -35,13 +34,13 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     assert "| – | – | not measured yet (85.0) | – |" in text
     found = shipped.comparison("texas", "l2b", plan.store)
     assert found is not None
-    assert found.runs == 2 * shipped.MORE
+    assert found.runs == 2 * fresh.MORE
 
 
 def test_small_graphs_have_more_runs(plan: Plan) -> None:
-    assert shipped.runs_on("texas", plan) == 2 * shipped.MORE
-    assert shipped.runs_on("cora", plan) == 2
-    assert shipped.runs_on("csbm", plan) == 2
+    assert fresh.runs_on("texas", plan) == 2 * fresh.MORE
+    assert fresh.runs_on("cora", plan) == 2
+    assert fresh.runs_on("csbm", plan) == 2
 
 
 def test_there_is_one_for_every_graph_of_the_paper() -> None:
@@ -56,7 +55,7 @@ def test_a_result_of_settings_that_a_recipe_had_before_is_not_shown(tmp_path: Pa
 
     def put(settings: Settings) -> None:
         record = {**kept, "settings": settings.model_dump(exclude_none=True)}
-        plan.store.write(shipped.path_of("texas-l2b", plan.store), record)
+        fresh.keep("texas-l2b", record, plan.store)
 
     put(settings.replace(dropout=settings.dropout / 2))
     assert shipped.reached("texas-l2b", plan.store) is None

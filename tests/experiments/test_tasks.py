@@ -17,7 +17,7 @@ FAST = {"epochs": 3}
 
 
 def plan(root: Path, **changes: object) -> Plan:
-    values = {"runs": 2, "configurations": 2, "changes": FAST, **changes}
+    values = {"runs": 2, "configurations": 2, "changes": FAST, "threads": 1, **changes}
     return Plan(root, **values)  # type: ignore[arg-type]
 
 

@@ -41,7 +41,7 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
         for round_ in (FINALS, PLAYOFFS):
             if round_.key in wanted:
                 _run_round(round_, plan, words, jobs)
-        if "shipped" in wanted:
+        if {"shipped", "rounds"} & set(wanted):
             _run_shipped(plan, words, jobs)
         if "auto" in wanted:
             _run_auto(plan, words, jobs)

@@ -13,7 +13,7 @@ from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
 from ppro.errors import SettingsError
-from ppro.experiments import automatic, finals, playoffs, shipped
+from ppro.experiments import automatic, finals, playoffs, rounds_table, shipped
 from ppro.experiments import datasets as dataset_table
 from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
@@ -27,6 +27,7 @@ _ROUNDS = {
     "finals": finals.markdown,
     "playoffs": playoffs.markdown,
     "shipped": shipped.markdown,
+    "rounds": rounds_table.markdown,
     "auto": automatic.markdown,
 }
 OTHERS = (*_ROUNDS, "datasets")

@@ -10,7 +10,7 @@ from ppro.config import Recipe, Settings
 from ppro.data import DATASETS, dataset_info
 from ppro.experiments import fresh
 from ppro.experiments.pool import OnDone, run_all
-from ppro.experiments.proposals import ROUNDS, proposals
+from ppro.experiments.proposals import proposals
 from ppro.experiments.statistics import Comparison, compare
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan, size_of
@@ -20,7 +20,6 @@ from ppro.threads import use_threads
 
 STRATEGIES = ("none", "l2b", "l2u")
 TITLE = "The shipped recipes on fresh seeds"
-ROUNDS_TITLE = "What each round proposed, on fresh seeds"
 
 
 @dataclass(frozen=True)
@@ -102,50 +101,7 @@ def markdown(store: Store) -> str:
         "|---" * 8 + "|",
     ]
     lines += [_line(shipped_recipe(name), record, store) for name, record in records.items()]
-    return "\n".join(lines) + "\n" + _rounds(store)
-
-
-def _rounds(store: Store) -> str:
-    """What the settings that each round proposed reach."""
-    rows = [_round_line(name, store) for name in names()]
-    if not any(rows):
-        return ""
-    lines = [
-        f"\n## {ROUNDS_TITLE}\n",
-        "The searches, [the last round](#the-last-round-of-the-search-for-recipes) and [the "
-        "play-off](#the-play-off) each propose their best settings. All of them train on the same "
-        "fresh seeds, and the one that validates best there is the recipe (bold); so nothing that "
-        "a round's own seeds flattered stays. Validation / test accuracy in percent, means over "
-        "the runs. Other settings were recipes once, or were proposed by rounds as they were.\n",
-        "| graph | strategy | runs | searches | last round | play-off | other settings |",
-        "|---" * 7 + "|",
-    ]
-    return "\n".join([*lines, *filter(None, rows)]) + "\n"
-
-
-def _round_line(name: str, store: Store) -> str:
-    recipe = shipped_recipe(name)
-    found = proposals(recipe.dataset, recipe.settings.strategy, store)
-    records = fresh.all_of(name, store)
-    runs = max((record["runs"] for record in records), default=0)
-    if not found or not runs:
-        return ""
-    cells, told = list[str](), list[dict[str, Any]]()
-    for key in ROUNDS:
-        settings = found[key].entry.settings if key in found else None
-        record = None if settings is None else fresh.measured(name, settings, store)
-        told += [] if record is None else [record]
-        cells.append("–" if record is None else _pair(record, runs, settings == recipe.settings))
-    others = [_pair(record, runs, False) for record in records if record not in told]
-    title = dataset_info(recipe.dataset).title
-    places = title, recipe.settings.strategy, str(runs), *cells, ", ".join(others) or "–"
-    return "| " + " | ".join(places) + " |"
-
-
-def _pair(record: dict[str, Any], runs: int, bold: bool) -> str:
-    text = f"{record['val_mean']:.2f} / {record['test_mean']:.2f}"
-    text += f" ({record['runs']} runs)" if record["runs"] != runs else ""
-    return f"**{text}**" if bold else text
+    return "\n".join(lines) + "\n"
 
 
 def _line(recipe: Recipe, record: dict[str, Any] | None, store: Store) -> str:
