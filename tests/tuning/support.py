@@ -19,6 +19,7 @@ from ppro.config import Recipe, Settings
 from ppro.data import load_graph, make_splits
 from ppro.training import OnEpoch
 from ppro.tuning.session import Session, Wishes
+from ppro.tuning.study import WORKER
 from ppro.tuning.subject import Subject
 
 # A server that has imported PyTorch and Optuna once and forks itself.
@@ -79,6 +80,18 @@ def tried(worker: Session) -> list[str]:
     """The configurations that have a result."""
     trials = worker.study.study.get_trials(deepcopy=False)
     return [repr(t.params) for t in trials if t.state.name in ("COMPLETE", "PRUNED")]
+
+
+def wait_until_its_death_is_known(worker: Session) -> None:
+    """A server may take a moment to see that the connection of a killed worker is gone."""
+    study, end = worker.study, time.monotonic() + 60
+    owners = {t.user_attrs[WORKER] for t in study.study.get_trials() if t.state.name == "RUNNING"}
+    while time.monotonic() < end:
+        with study.guard.exclusive():
+            if not all(study.guard.is_alive(owner) for owner in owners):
+                return
+        time.sleep(0.02)
+    raise AssertionError("all are alive")
 
 
 class Worker:

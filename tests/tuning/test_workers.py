@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.tuning.server import NoServerError, PostgresServer
-from tests.tuning.support import BATCH, TRIALS, Worker, finish, session, states, tried
+from tests.tuning.support import (
+    BATCH,
+    TRIALS,
+    Worker,
+    finish,
+    session,
+    states,
+    tried,
+    wait_until_its_death_is_known,
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +65,7 @@ def test_the_next_start_does_what_was_left_at_the_end(tmp_path: Path, storage: s
     assert states(after)["RUNNING"] == BATCH
     assert len(tried(after)) == TRIALS - BATCH
     victim.kill()
+    wait_until_its_death_is_known(after)
     told = finish(after)
     assert told[0] == f"{BATCH} trials of workers that have died: queued again"
     assert states(after).keys() == {"COMPLETE", "PRUNED", "FAIL"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -86,16 +86,20 @@ class SharedStudy:
                 "give those it was begun with, or another --study"
             )
 
-    def claim(self, number: int, limit: int) -> list[Trial]:
+    def claim(
+        self, number: int, limit: int, on_lost: Callable[[int], None] = lambda lost: None
+    ) -> list[Trial]:
         """Take trials to train: those that lost their worker first, then new ones of one program.
 
         Args:
             number: how many at most.
             limit: how many configurations the study may have in all.
+            on_lost: called with the number of trials whose worker has died since the last look.
         """
         self.guard.show_life(self.worker)
         with self.guard.exclusive():
-            self._recover()
+            if lost := self._recover():
+                on_lost(lost)
             trials = self.study.get_trials(deepcopy=False)
             limit = limit if self.space.size is None else min(limit, self.space.size)
             number = min(number, limit - sum(t.state in COUNTED for t in trials))

@@ -34,12 +34,15 @@ def work(
     study: SharedStudy, evaluator: Evaluator, limits: Limits, tell: Tell, watch: Watch
 ) -> None:
     """Train trials until the study has enough; an error or Ctrl-C gives those under way back."""
-    start = time.monotonic()
-    if lost := study.recover():
+
+    def on_lost(lost: int) -> None:
         tell(f"{_trials(lost)} of workers that have died: queued again")
+
+    start = time.monotonic()
     try:
         while not _is_over(start, limits):
-            begin, trials = time.monotonic(), study.claim(limits.batch, limits.trials)
+            begin = time.monotonic()
+            trials = study.claim(limits.batch, limits.trials, on_lost)
             if not trials:
                 break
             with watch() as on_epoch:
