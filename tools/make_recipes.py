@@ -7,11 +7,10 @@ from pathlib import Path
 
 from ppro.config import Recipe, short_recipe_toml
 from ppro.data import DATASETS
+from ppro.experiments.contest import STRATEGIES
 from ppro.experiments.recipe_choice import choose, recipe_of
 from ppro.experiments.store import Store
 from ppro.recipes import shipped_recipe
-
-STRATEGIES = ("none", "l2b", "l2u")
 
 
 def recipes(results: Path) -> dict[str, Recipe]:

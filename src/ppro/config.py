@@ -33,6 +33,14 @@ PER_RUN = frozenset(
     }
 )
 """Settings that may differ between the runs of one batch; all others shape the program."""
+OF_CONTROLLERS = frozenset(
+    {
+        *("epsilon", "lambda1", "lambda2", "lr_controller", "judge_share", "propagation_bias"),
+        *("controller_units", "controller_inputs", "use_progress", "weight_form", "consistency_on"),
+        *("use_priority", "use_step", "use_weighting", "use_propagation"),
+    }
+)
+"""Settings that do nothing without controllers; all others are of the backbone and its training."""
 
 
 class Settings(BaseModel):

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from ppro.config import Settings, parse_settings
+from ppro.config import OF_CONTROLLERS, Settings, parse_settings
 from ppro.experiments import finals, fresh, playoffs, rounds_table, shipped
-from ppro.experiments.contest import Contest, Entry, contest
+from ppro.experiments.contest import STRATEGIES, Contest, Entry, contest
 from ppro.experiments.finals import FINALS
 from ppro.experiments.playoffs import PLAYOFFS
 from ppro.experiments.proposals import proposals
 from ppro.experiments.recipe_choice import choose
-from ppro.experiments.rounds import STRATEGIES
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan
 
@@ -60,27 +59,33 @@ def put(store: Store, strategy: str, val: float) -> None:
     store.write(store.cell_path("texas", SPLIT, method), result)
 
 
-@pytest.mark.data
-def test_it_is_run_once_and_counts_when_it_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = Plan(tmp_path, runs=2, configurations=2, changes={"epochs": 3}, threads=1)
-    monkeypatch.setattr(finals, "RUNS_OF_RANDOM_SPLITS", 2)
-    names = [f"texas-{s}" for s in STRATEGIES]
-    assert FINALS.missing(names, plan) == []
-    assert "Not run yet" in finals.markdown(plan.store)
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """Searches of Texas are done, and all else is short."""
+    made = Plan(tmp_path, runs=2, configurations=2, changes={"epochs": 3}, threads=1)
     for strategy in STRATEGIES:
-        put(plan.store, strategy, 90.0)
-    assert FINALS.missing(names, replace(plan, configurations=0)) == []
+        put(made.store, strategy, 90.0)
+    return made
+
+
+NAMES = [f"texas-{strategy}" for strategy in STRATEGIES]
+SHORT = replace(FINALS, runs_of_random=2)
+
+
+@pytest.mark.data
+def test_it_is_run_once_and_counts_when_it_is_whole(plan: Plan) -> None:
+    assert FINALS.missing(NAMES, replace(plan, root=plan.root / "none")) == []
+    assert "Not run yet" in finals.markdown(plan.store)
+    assert FINALS.missing(NAMES, replace(plan, configurations=0)) == []
     told: list[str] = []
-    FINALS.run(["texas-l2b"], plan, 1, told.append)
+    SHORT.run(["texas-l2b"], plan, 1, told.append)
     assert told[0].startswith("finals texas-l2b: best validation ")
-    assert FINALS.missing(names, plan) == ["texas-none", "texas-l2u"]
+    assert FINALS.missing(NAMES, plan) == ["texas-none", "texas-l2u"]
     before = choose("texas", "l2b", plan.store)
     assert before is not None
     assert before.entry.runs == 10
 
-    FINALS.run(FINALS.missing(names, plan), plan, 1, told.append)
+    SHORT.run(FINALS.missing(NAMES, plan), plan, 1, told.append)
     after = choose("texas", "l2b", plan.store)
     assert after is not None
     assert after.entry.runs == 2
@@ -89,7 +94,7 @@ def test_it_is_run_once_and_counts_when_it_is_whole(
     assert record is not None
     assert after.entry.validation == max(t["validation_mean"] for t in record["tried"])
     assert record["first_seed"] == finals.FIRST_SEED
-    assert "test" not in str(record.keys())
+    assert "test" not in repr(record["tried"])
     assert "| Texas | random-60-20-20 | l2b | 8 | 2 |" in finals.markdown(plan.store)
 
     put(plan.store, "l2b", 95.0)
@@ -97,7 +102,7 @@ def test_it_is_run_once_and_counts_when_it_is_whole(
     result = plan.store.read(changed)
     assert result is not None
     plan.store.write(changed, {**result, "settings": {**result["settings"], "dropout": 0.55}})
-    assert FINALS.missing(names, plan) == ["texas-l2b"]
+    assert FINALS.missing(NAMES, plan) == ["texas-l2b"]
     again = choose("texas", "l2b", plan.store)
     assert again is not None
     assert again.entry.settings.dropout == 0.55
@@ -109,28 +114,20 @@ def rounds_row(store: Store) -> str:
 
 
 @pytest.mark.data
-def test_the_play_off_follows_the_last_round(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = Plan(tmp_path, runs=2, configurations=2, changes={"epochs": 3}, threads=1)
-    monkeypatch.setattr(finals, "RUNS_OF_RANDOM_SPLITS", 2)
-    monkeypatch.setattr(playoffs, "RUNS_OF_RANDOM_SPLITS", 3)
-    names = [f"texas-{s}" for s in STRATEGIES]
-    for strategy in STRATEGIES:
-        put(plan.store, strategy, 90.0)
-    FINALS.run(names[:2], plan, 1, lambda _: None)
-    assert PLAYOFFS.missing(names, plan) == []
-    FINALS.run(names[2:], plan, 1, lambda _: None)
-    assert sorted(PLAYOFFS.missing(names, plan)) == sorted(names)
-    for name in names:
+def test_the_play_off_follows_the_last_round(plan: Plan) -> None:
+    SHORT.run(NAMES[:2], plan, 1, lambda _: None)
+    assert PLAYOFFS.missing(NAMES, plan) == []
+    SHORT.run(NAMES[2:], plan, 1, lambda _: None)
+    assert sorted(PLAYOFFS.missing(NAMES, plan)) == sorted(NAMES)
+    for name in NAMES:
         found = playoffs.candidates(name, plan.store)
         ranked = FINALS.ranking(name, plan.store)
         assert found[: playoffs.OWN] == ranked[: playoffs.OWN]
         assert len(found) == playoffs.OWN + playoffs.EXCHANGED
         assert len({repr(e.settings.replace(patience=1)) for e in found}) == len(found)
         assert {e.settings.strategy for e in found} == {name.rpartition("-")[2]}
-    PLAYOFFS.run(names, plan, 1, lambda _: None)
-    assert PLAYOFFS.missing(names, plan) == []
+    replace(PLAYOFFS, runs_of_random=3).run(NAMES, plan, 1, lambda _: None)
+    assert PLAYOFFS.missing(NAMES, plan) == []
     chosen = proposals("texas", "l2b", plan.store)
     assert list(chosen) == ["searches", "finals", "playoffs"]
     assert [c.entry.runs for c in chosen.values()] == [10, 2, 3]
@@ -170,7 +167,8 @@ def test_controllers_and_backbone_are_told_apart() -> None:
         *("consistency_temperature", "lr", "weight_decay", "step_decay", "decay", "epochs"),
         *("selection", "patience"),
     }
-    assert backbone | set(playoffs.CONTROLLERS) | {"strategy"} == set(Settings.model_fields)
+    assert backbone.isdisjoint(OF_CONTROLLERS)
+    assert backbone | OF_CONTROLLERS | {"strategy"} == set(Settings.model_fields)
 
 
 def test_what_a_search_tried_has_the_settings_of_its_method(tmp_path: Path) -> None:

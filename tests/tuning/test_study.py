@@ -94,8 +94,9 @@ def test_a_death_between_asking_and_signing_is_noticed(tmp_path: Path) -> None:
     one = study(tmp_path)
     one.study.sampler = optuna.samplers.RandomSampler(0)
     waiting = one.study.ask()
-    assert one.recover() == 1
-    assert one.claim(1, 100)[0].params == one.space.begin_with()[0]
+    lost: list[int] = []
+    assert one.claim(1, 100, lost.append)[0].params == one.space.begin_with()[0]
+    assert lost == [1]
     assert waiting.number == 0
 
 
@@ -110,9 +111,10 @@ def test_who_ends_well_while_others_look_is_not_dead(
         return False
 
     monkeypatch.setattr(other.guard, "is_alive", ends_now)
-    assert other.recover() == 0
+    lost: list[int] = []
+    assert trial.params not in [t.params for t in other.claim(20, 100, lost.append)]
+    assert lost == []
     assert other.counts().complete == 1
-    assert trial.params not in [t.params for t in other.claim(20, 100)]
 
 
 def test_a_study_of_something_else_is_not_mixed_with(tmp_path: Path) -> None:
@@ -151,11 +153,13 @@ def test_sqlite_works_and_warns(tmp_path: Path) -> None:
     worker = session(tmp_path, storage=url)
     assert "for many workers" in worker.place.warning
     assert len(worker.study.claim(3, 10)) == 3
-    again = session(tmp_path, storage=url)
-    assert again.study.recover() == 0
+    again, lost = session(tmp_path, storage=url), list[int]()
+    assert again.study.claim(3, 3, lost.append) == []
+    assert lost == []
     worker.place.guard.close()
-    assert again.study.recover() == 3
-    assert "RUNNING" not in states(again)
+    assert len(again.study.claim(3, 3, lost.append)) == 3
+    assert lost == [3]
+    assert states(again)["FAIL"] == 3
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from ppro.experiments.tables import TABLES
 
 _NAMES = frozenset(Settings.model_fields)
 _METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
+STRATEGIES = tuple(_METHODS)
+"""What recipes are for: the backbone alone, and both strategies."""
 _DESIGNS: tuple[Mapping[str, Any], ...] = (
     {},
     {"patience": 200},

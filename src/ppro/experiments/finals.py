@@ -9,22 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ppro.data import dataset_info
-from ppro.data.names import PUBLIC
-from ppro.data.splits import Splits
-from ppro.experiments.cells import Cell
 from ppro.experiments.contest import Contest, Entry, contest
 from ppro.experiments.rounds import Round, different, parts_of
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan, splits_of
 from ppro.experiments.variations import variations
-from ppro.graph import Graph
 
 FIRST_SEED = 3000
 """Seeds of this round begin here; tables have 0, searches 1000, fresh runs of recipes 2000."""
 FINALISTS, OTHERS, VARIATIONS = 4, 4, 6
 """Settings that had ten runs, others of the searches, and variations of the first."""
-RUNS_OF_ONE_SPLIT, RUNS_OF_RANDOM_SPLITS = 6, 20
 PATIENCE = 200
 """Of those that are new; settings that differ in it alone do not compete with each other."""
 
@@ -48,14 +41,13 @@ def candidates(searched: Contest) -> list[Entry]:
     return [*chosen, *others, *near]
 
 
-def _splits(dataset: str, graph: Graph, plan: Plan) -> Splits:
-    split = dataset_info(dataset).splits[0]
-    runs = RUNS_OF_ONE_SPLIT if split == PUBLIC else RUNS_OF_RANDOM_SPLITS
-    return splits_of(Cell(dataset, split, ""), graph, plan, runs, FIRST_SEED)
-
-
 FINALS = Round(
-    "finals", "The last round of the search for recipes", FIRST_SEED, _candidates, _splits
+    "finals",
+    "The last round of the search for recipes",
+    FIRST_SEED,
+    runs_of_public=6,
+    runs_of_random=20,
+    candidates=_candidates,
 )
 
 

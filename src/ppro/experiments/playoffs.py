@@ -7,27 +7,15 @@ the best few of the last round train once more, on seeds and splits that it did 
 
 from __future__ import annotations
 
-from ppro.data import dataset_info
-from ppro.data.names import PUBLIC
-from ppro.data.splits import Splits
-from ppro.experiments.cells import Cell
-from ppro.experiments.contest import Entry
+from ppro.config import OF_CONTROLLERS
+from ppro.experiments.contest import STRATEGIES, Entry
 from ppro.experiments.finals import FINALS
-from ppro.experiments.rounds import STRATEGIES, Round, different, parts_of
+from ppro.experiments.rounds import Round, different, parts_of
 from ppro.experiments.store import Store
-from ppro.experiments.tasks import Plan, splits_of
-from ppro.graph import Graph
 
 FIRST_SEED = 4000
 OWN, EXCHANGED = 4, len(STRATEGIES) - 1
 """The best of the last round, and the first of them with the others' backbones."""
-RUNS_OF_ONE_SPLIT, RUNS_OF_RANDOM_SPLITS = 10, 20
-CONTROLLERS = (
-    *("epsilon", "lambda1", "lambda2", "lr_controller", "judge_share", "propagation_bias"),
-    *("controller_units", "controller_inputs", "use_progress", "weight_form", "consistency_on"),
-    *("use_priority", "use_step", "use_weighting", "use_propagation"),
-)
-"""Settings of the controllers; all others are the backbone's and its training's."""
 
 
 def candidates(name: str, store: Store) -> list[Entry]:
@@ -48,18 +36,19 @@ def candidates(name: str, store: Store) -> list[Entry]:
 
 def exchanged(own: Entry, other: Entry) -> Entry:
     """The strategy and the controllers of the one with the backbone of the other."""
-    kept = {key: getattr(own.settings, key) for key in CONTROLLERS}
+    kept = {key: getattr(own.settings, key) for key in OF_CONTROLLERS}
     settings = other.settings.replace(strategy=own.settings.strategy, **kept)
     return Entry(f"{own.method}, backbone of {other.method}", settings, own.validation, 0)
 
 
-def _splits(dataset: str, graph: Graph, plan: Plan) -> Splits:
-    split = dataset_info(dataset).splits[0]
-    runs = RUNS_OF_ONE_SPLIT if split == PUBLIC else RUNS_OF_RANDOM_SPLITS
-    return splits_of(Cell(dataset, split, ""), graph, plan, runs, FIRST_SEED)
-
-
-PLAYOFFS = Round("playoffs", "The play-off", FIRST_SEED, candidates, _splits)
+PLAYOFFS = Round(
+    "playoffs",
+    "The play-off",
+    FIRST_SEED,
+    runs_of_public=10,
+    runs_of_random=20,
+    candidates=candidates,
+)
 
 
 def markdown(store: Store) -> str:

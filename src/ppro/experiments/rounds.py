@@ -15,19 +15,17 @@ import torch
 
 from ppro.config import Settings
 from ppro.data import dataset_info
-from ppro.data.splits import Splits
+from ppro.data.names import PUBLIC
 from ppro.experiments.batches import Job, train_all
-from ppro.experiments.contest import Entry
+from ppro.experiments.cells import Cell
+from ppro.experiments.contest import STRATEGIES, Entry
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.search import score
 from ppro.experiments.store import Store
 from ppro.experiments.tables import EIGHT
-from ppro.experiments.tasks import Plan, graph_of, size_of
-from ppro.graph import Graph
+from ppro.experiments.tasks import Plan, graph_of, size_of, splits_of
 from ppro.runfolder import versions
 from ppro.threads import use_threads
-
-STRATEGIES = ("none", "l2b", "l2u")
 
 
 def names() -> list[str]:
@@ -43,21 +41,23 @@ def parts_of(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Round:
-    """Who competes, and on which splits.
+    """Who competes, on which seeds, and how often.
 
     Args:
         key: its name, and that of its folder of results.
         title: of its table.
-        first_seed: run r has this seed + r.
+        first_seed: run r has this seed + r, and the split of that seed where splits are random.
+        runs_of_public: runs of each candidate where the split is one.
+        runs_of_random: runs where every run has a split of its own.
         candidates: of a recipe, the one to beat first; none as long as it cannot begin.
-        splits: of a graph, one row for each run.
     """
 
     key: str
     title: str
     first_seed: int
+    runs_of_public: int
+    runs_of_random: int
     candidates: Callable[[str, Store], list[Entry]]
-    splits: Callable[[str, Graph, Plan], Splits]
 
     def path_of(self, name: str, store: Store) -> Path:
         """Where the round of a recipe is kept."""
@@ -114,21 +114,23 @@ class Round:
             use_threads(plan.threads)
         start, dataset = time.perf_counter(), parts_of(name)[0]
         graph = graph_of(dataset, plan.data_root, plan.offline)
-        splits = self.splits(dataset, graph, plan).without_test()
+        split = dataset_info(dataset).splits[0]
+        runs = self.runs_of_public if split == PUBLIC else self.runs_of_random
+        splits = splits_of(Cell(dataset, split, ""), graph, plan, runs, self.first_seed)
         tried = self.candidates(name, plan.store)
         jobs = [
             Job(entry.settings.replace(seed=self.first_seed + run, **plan.changes), run)
             for entry in tried
-            for run in range(splits.runs)
+            for run in range(runs)
         ]
-        done = train_all(graph, splits, jobs, torch.device(plan.device))
-        scores = [score(done[i : i + splits.runs]) for i in range(0, len(done), splits.runs)]
+        done = train_all(graph, splits.without_test(), jobs, torch.device(plan.device))
+        scores = [score(done[i : i + runs]) for i in range(0, len(done), runs)]
         record: dict[str, Any] = {
             "recipe": name,
             "dataset": dataset,
-            "split": splits.name,
+            "split": split,
             "first_seed": self.first_seed,
-            "runs": splits.runs,
+            "runs": runs,
             "tried": [
                 {
                     "method": entry.method,

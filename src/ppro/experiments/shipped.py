@@ -9,6 +9,7 @@ from typing import Any
 from ppro.config import Recipe, Settings
 from ppro.data import DATASETS, dataset_info
 from ppro.experiments import fresh
+from ppro.experiments.contest import STRATEGIES
 from ppro.experiments.pool import OnDone, run_all
 from ppro.experiments.proposals import proposals
 from ppro.experiments.statistics import Comparison, compare
@@ -18,7 +19,6 @@ from ppro.recipes import shipped_recipe
 from ppro.runfolder import versions
 from ppro.threads import use_threads
 
-STRATEGIES = ("none", "l2b", "l2u")
 TITLE = "The shipped recipes on fresh seeds"
 
 

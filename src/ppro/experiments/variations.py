@@ -6,13 +6,12 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from ppro.config import Settings
+from ppro.config import OF_CONTROLLERS, Settings
 
 _FACTORS = {"lr": 2.0, "weight_decay": 3.0, "lr_controller": 3.0, "lambda1": 3.0}
 """By what these go up and down."""
 _STEPS = {"dropout": 0.15, "epsilon": 0.2, "consistency_temperature": 0.1}
 """By how much these do, within 0.05 and 0.95."""
-_OF_CONTROLLERS = frozenset({"lr_controller", "lambda1", "epsilon", "use_progress", "judge_share"})
 _OF_CONSISTENCY = frozenset({"consistency_temperature"})
 
 
@@ -42,6 +41,6 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 def _matters(change: Mapping[str, Any], settings: Settings) -> bool:
     """Whether a change can make a difference under these settings."""
     (key,) = change
-    if settings.strategy == "none" and key in _OF_CONTROLLERS:
+    if settings.strategy == "none" and key in OF_CONTROLLERS:
         return False
     return settings.consistency > 0 or key not in _OF_CONSISTENCY

@@ -122,12 +122,8 @@ class SharedStudy:
                 number = min(number, max(1, waiting) + sampler.untried_of_shape())
         return claimed
 
-    def recover(self) -> int:
-        """Fail the trials of dead workers and queue them again; returns how many there were."""
-        with self.guard.exclusive():
-            return self._recover()
-
     def _recover(self) -> int:
+        """Fail the trials of dead workers and queue them again; returns how many there were."""
         owners = {trial.user_attrs.get(WORKER) for trial in self._running()}
         # A trial gets its worker while that one is alone with the study: one without has none.
         dead = {o for o in owners if o is None or not self.guard.is_alive(o)}
