@@ -11,6 +11,7 @@ import torch
 
 from ppro.config import Settings
 from ppro.data import dataset_info
+from ppro.data.names import PUBLIC
 from ppro.experiments.batches import Job, train_all
 from ppro.experiments.cells import Cell, summary
 from ppro.experiments.store import Store
@@ -18,15 +19,13 @@ from ppro.experiments.tasks import Plan, graph_of, holds, splits_of
 
 FIRST_SEED = 2000
 """Fresh seeds begin here; those of tables at 0, of searches at 1000, of rounds at 3000 and 4000."""
-SMALL, MORE = 1000, 5
-"""Graphs with fewer nodes have so many times the runs: ten leave a mean uncertain by a point."""
+MORE = 5
+"""Times the runs where every run has a split of its own: ten leave a mean uncertain by a point."""
 
 
 def runs_on(dataset: str, plan: Plan) -> int:
     """How many fresh runs settings have on a graph."""
-    expected = dataset_info(dataset).expected
-    small = expected is not None and expected.nodes < SMALL
-    return plan.runs * (MORE if small else 1)
+    return plan.runs * (1 if dataset_info(dataset).splits[0] == PUBLIC else MORE)
 
 
 def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
