@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from ppro.auto_candidates import CANDIDATES, Candidate
 from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
+from ppro.fitting import fit
 from ppro.graph import Graph
 
 
@@ -43,7 +45,7 @@ def test_the_best_mean_of_both_rounds_wins(monkeypatch: pytest.MonkeyPatch) -> N
     # The features of this graph are no counts, so their rows must not be made to sum to one.
     expected = choice.trials[0].candidate.settings("l2b").replace(feature_norm="none")
     assert choice.settings == expected
-    assert len(choice.trials) == len(auto.suitable(graph, splits))
+    assert len(choice.trials) == len(auto.suitable(splits))
     assert len(told) == len(choice.trials) + 3
     assert choice.trials[0].candidate.name in choice.reason
 
@@ -157,12 +159,33 @@ def test_test_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [t.accuracies for t in first.trials] == [t.accuracies for t in second.trials]
 
 
-def test_consistency_is_for_few_labels() -> None:
-    graph, splits = small()
-    assert all("consistency" not in c.changes for c in auto.suitable(graph, splits))
+def test_consistency_is_for_few_labels_and_dense_features_for_a_gpu() -> None:
+    _, splits = small()
+    gpu = torch.device("cuda")
+    assert all("consistency" not in c.changes for c in auto.suitable(splits, gpu))
     few = torch.zeros_like(splits.train)
     few[:, :6] = True
-    assert len(auto.suitable(graph, Splits("few", few, splits.val, splits.test))) == len(CANDIDATES)
+    fewer = Splits("few", few, splits.val, splits.test)
+    assert auto.suitable(fewer, gpu) == list(CANDIDATES)
+    assert auto.suitable(fewer) == [c for c in CANDIDATES if not c.for_gpu]
+
+
+def test_what_does_not_fit_into_memory_counts_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    told: list[str] = []
+
+    def full(*arguments: Any, **options: Any) -> Any:
+        if arguments[2][0].concat:
+            raise torch.OutOfMemoryError
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr(auto, "fit", full)
+    choice = auto.choose(graph, splits, "l2b", budget=4.0, threads=1, tell=told.append)
+    assert not choice.settings.concat
+    lost = [trial for trial in choice.trials if not trial.fitted]
+    assert {trial.candidate.name for trial in lost} == {"own first", "own apart"}
+    assert all(trial.score == 0 for trial in lost)
+    assert any("own apart: validation 0.0 % (2 runs, 0 s, not enough memory)" in t for t in told)
 
 
 def test_ctrl_c_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,8 @@ class Trial:
     accuracies: tuple[float, ...]
     seconds: float
     cut_short: bool
+    fitted: bool = True
+    """Whether there was memory for it; where there was not, its runs count for nothing."""
 
     @property
     def score(self) -> float:
@@ -94,7 +96,7 @@ def choose(
         raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
     start = time.monotonic()
     clock = _Clock(graph, splits, strategy, device, threads)
-    trials = clock.round(suitable(graph, splits), 0, budget * FIRST_ROUND, tell)
+    trials = clock.round(suitable(splits, device), 0, budget * FIRST_ROUND, tell)
     better = sorted(trials, key=lambda t: -t.score)[: max(2, len(trials) // 2)]
     left = budget - (time.monotonic() - start)
     again = clock.round([t.candidate for t in better], 1, left, tell)
@@ -106,10 +108,15 @@ def choose(
     return Choice(settings, (*ranked, *others), time.monotonic() - start)
 
 
-def suitable(graph: Graph, splits: Splits) -> list[Candidate]:
-    """The candidates that can make sense on a graph."""
-    share = float(splits.train[0].float().mean())
-    return [c for c in CANDIDATES if "consistency" not in c.changes or share < FEW_LABELS]
+def suitable(splits: Splits, device: torch.device | None = None) -> list[Candidate]:
+    """The candidates that can make sense with so many labels, on such a device."""
+    few = float(splits.train[0].float().mean()) < FEW_LABELS
+    fast = device is not None and device.type == "cuda"
+    return [
+        candidate
+        for candidate in CANDIDATES
+        if (few or "consistency" not in candidate.changes) and (fast or not candidate.for_gpu)
+    ]
 
 
 def has_negative(features: Tensor) -> bool:
@@ -128,6 +135,7 @@ def _joined(first: Trial, second: Trial) -> Trial:
         first.accuracies + second.accuracies,
         first.seconds + second.seconds,
         second.cut_short,
+        second.fitted,
     )
 
 
@@ -215,14 +223,20 @@ class _Clock:
         begin = FIRST_SEED + before
         settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
         stop = _Stop(start + seconds)
-        result = fit(
-            self.graph,
-            _rows(self.splits, before, runs),
-            settings,
-            device=self.device,
-            threads=self.threads,
-            on_epoch=stop,
-        )
+        try:
+            result = fit(
+                self.graph,
+                _rows(self.splits, before, runs),
+                settings,
+                device=self.device,
+                threads=self.threads,
+                on_epoch=stop,
+            )
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return Trial(
+                candidate, (0.0,) * runs, time.monotonic() - start, cut_short=False, fitted=False
+            )
         if result.history.interrupted and not stop.reached:
             raise KeyboardInterrupt
         accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
@@ -277,7 +291,7 @@ def _rows(splits: Splits, first: int, runs: int) -> Splits:
 
 
 def _line(trial: Trial) -> str:
-    cut = ", cut short" if trial.cut_short else ""
+    cut = ", cut short" if trial.cut_short else "" if trial.fitted else ", not enough memory"
     runs = len(trial.accuracies)
     return (
         f"{trial.candidate.name}: validation {trial.score:.1f} % ({runs} runs, "

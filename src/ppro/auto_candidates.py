@@ -26,12 +26,14 @@ class Candidate:
         why: the kind of graph that they suit.
         changes: settings that differ from the defaults.
         by_strategy: further ones for each strategy.
+        for_gpu: whether a CPU is too slow for them.
     """
 
     name: str
     why: str
     changes: Mapping[str, Any]
     by_strategy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    for_gpu: bool = False
 
     def settings(self, strategy: str) -> Settings:
         """The settings of this candidate under a strategy."""
@@ -64,6 +66,17 @@ CANDIDATES = (
             **{"dropout": 0.2, "weight_decay": 1e-3},
         },
         _CHOOSY,
+    ),
+    Candidate(
+        "agree on features",
+        "neighbours are alike, few nodes have labels, and features are dense",
+        {
+            **{"backbone": "grand", "max_steps": 10, "hidden": 32, "decay": "all"},
+            **{"consistency": 1.0, "consistency_temperature": 0.2, "consistency_forwards": 4},
+            **{"node_dropout": 0.5, "dropout": 0.7, "lr": 0.4},
+        },
+        _CHOOSY,
+        for_gpu=True,
     ),
     Candidate(
         "scores",

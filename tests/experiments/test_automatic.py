@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ppro.experiments import automatic, fresh
+from ppro.experiments.automatic import ON_CPU, ON_GPU
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan
 from ppro.recipes import shipped_recipe
@@ -20,9 +22,9 @@ def test_a_choice_is_kept_and_not_made_again(
     monkeypatch.setattr(automatic, "QUICK_BUDGET", 1.0)
     plan = Plan(tmp_path, runs=2, configurations=0, changes={"epochs": 3})
     told: list[str] = []
-    automatic.run_choices(automatic.missing(["texas"], plan), plan, 1, told.append)
-    assert automatic.missing(["texas"], plan) == []
-    record = plan.store.read(automatic.path_of("texas", plan.store))
+    ON_CPU.run(ON_CPU.missing(["texas"], plan), plan, 1, told.append)
+    assert ON_CPU.missing(["texas"], plan) == []
+    record = plan.store.read(ON_CPU.path_of("texas", plan.store))
     assert record is not None
     assert record["first_seed"] == fresh.FIRST_SEED
     assert record["candidate"] in record["trials"]
@@ -32,23 +34,30 @@ def test_a_choice_is_kept_and_not_made_again(
 
     monkeypatch.setattr(automatic, "choose", never)
     more = Plan(tmp_path, runs=3, configurations=0, changes={"epochs": 3})
-    automatic.run_choices(automatic.missing(["texas"], more), more, 1, told.append)
+    ON_CPU.run(ON_CPU.missing(["texas"], more), more, 1, told.append)
     assert len(told) == 2
+
+
+def test_only_a_gpu_chooses_for_a_gpu(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, runs=2, configurations=0)
+    assert ON_GPU.missing(["cora"], plan) == []
+    assert ON_GPU.missing(["cora"], replace(plan, device="cuda")) == ["cora"]
+    plan.store.write(ON_GPU.path_of("cora", plan.store), {"runs": 1})
+    assert ON_GPU.missing(["cora"], plan) == ["cora"]
+    assert ON_CPU.missing(["cora"], replace(plan, device="cuda")) == ["cora"]
 
 
 def test_it_stands_beside_the_tuned_recipe(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    assert "Not measured yet" in automatic.markdown(store)
+    assert "Not measured yet" in ON_CPU.markdown(store)
     reached = {"test": [80.0, 82.0], "test_mean": 81.0, "test_std": 1.4, "runs": 2}
-    store.write(
-        automatic.path_of("cora", store), {**reached, "candidate": "smooth", "seconds": 171.0}
-    )
-    assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in automatic.markdown(store)
+    store.write(ON_CPU.path_of("cora", store), {**reached, "candidate": "smooth", "seconds": 171.0})
+    assert "| Cora | smooth | 171 | 81.0 ± 1.4 | – | – |" in ON_CPU.markdown(store)
     settings = shipped_recipe("cora-l2b").settings.model_dump(exclude_none=True)
     tuned = {"val_mean": 84.0, "test_mean": 82.5, "test_std": 0.5, "runs": 2, "settings": settings}
     fresh.keep("cora-l2b", {**tuned, "runs": 3}, store)
-    assert "| – | – |" in automatic.markdown(store)
+    assert "| – | – |" in ON_CPU.markdown(store)
     fresh.keep("cora-l2b", tuned, store)
-    text = automatic.markdown(store)
+    text = ON_CPU.markdown(store)
     assert "| 82.5 ± 0.5 | -1.50 |" in text
     assert "Mean difference: -1.50, least: -1.50." in text

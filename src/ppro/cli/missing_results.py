@@ -10,7 +10,8 @@ from ppro.cli import console
 from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import automatic, rounds, shipped
+from ppro.experiments import rounds, shipped
+from ppro.experiments.automatic import ON_CPU, ON_GPU, Automatic
 from ppro.experiments.cells import Cell
 from ppro.experiments.figures import FIGURES, FigureSpec
 from ppro.experiments.figures.work import missing, run_works
@@ -43,8 +44,9 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
                 _run_round(round_, plan, words, jobs)
         if {"shipped", "rounds"} & set(wanted):
             _run_shipped(plan, words, jobs)
-        if "auto" in wanted:
-            _run_auto(plan, words, jobs)
+        for choice in (ON_CPU, ON_GPU):
+            if choice.key in wanted:
+                _run_auto(choice, plan, words, jobs)
         _run_figures(figures, plan, words, jobs)
     except KeyboardInterrupt:
         kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
@@ -98,11 +100,11 @@ def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:
             shipped.run_recipes(todo, plan, jobs, on_done)
 
 
-def _run_auto(plan: Plan, words: Words, jobs: int) -> None:
-    todo = automatic.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
+def _run_auto(choice: Automatic, plan: Plan, words: Words, jobs: int) -> None:
+    todo = choice.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
     if todo:
         with console.task_progress(f"{len(todo)} graphs to choose for", len(todo)) as on_done:
-            automatic.run_choices(todo, plan, jobs, on_done)
+            choice.run(todo, plan, jobs, on_done)
 
 
 def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:

@@ -92,10 +92,10 @@ def markdown(store: Store) -> str:
     lines = [
         f"## {TITLE}\n",
         "Settings were chosen on validation accuracy (`make recipes`); the runs below begin at "
-        f"seed {fresh.FIRST_SEED}. Where splits are random, every run has one of its own, and there "
-        f"are {fresh.MORE} times as many: splits differ more than seeds. Test accuracy in percent, "
-        "mean ± standard deviation; in brackets the paper's number. The difference from the "
-        "backbone alone is paired over the same seeds and splits, with its standard error.\n",
+        f"seed {fresh.FIRST_SEED}. Where splits are random, every run has one of its own, and "
+        f"there are {fresh.MORE} times as many: splits differ more than seeds. Test accuracy in "
+        "percent, mean ± standard deviation; in brackets the paper's number. The difference from "
+        "the backbone alone is paired over the same seeds and splits, with its standard error.\n",
         "| graph | split | strategy | searched | runs | validation | test | against the backbone |",
         "|---" * 8 + "|",
     ]
