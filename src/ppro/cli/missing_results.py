@@ -10,7 +10,7 @@ from ppro.cli import console
 from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import rounds, shipped
+from ppro.experiments import added, rounds, shipped
 from ppro.experiments.automatic import ON_CPU, ON_GPU, Automatic
 from ppro.experiments.cells import Cell
 from ppro.experiments.figures import FIGURES, FigureSpec
@@ -43,7 +43,9 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
             if round_.key in wanted:
                 _run_round(round_, plan, words, jobs)
         if {"shipped", "rounds"} & set(wanted):
-            _run_shipped(plan, words, jobs)
+            _run_shipped(shipped.names(), plan, words, jobs)
+        if "added" in wanted:
+            _run_added(plan, words, jobs)
         for choice in (ON_CPU, ON_GPU):
             if choice.key in wanted:
                 _run_auto(choice, plan, words, jobs)
@@ -91,13 +93,20 @@ def _run_round(round_: Round, plan: Plan, words: Words, jobs: int) -> None:
             round_.run(todo, plan, jobs, on_done)
 
 
-def _run_shipped(plan: Plan, words: Words, jobs: int) -> None:
+def _run_shipped(names: Sequence[str], plan: Plan, words: Words, jobs: int) -> None:
     graphs = words[0] or set(DATASETS)
-    names = [n for n in shipped.names() if shipped_recipe(n).dataset in graphs]
-    todo = shipped.missing(names, plan)
+    todo = shipped.missing([n for n in names if shipped_recipe(n).dataset in graphs], plan)
     if todo:
         with console.task_progress(f"{len(todo)} recipes to train", len(todo)) as on_done:
             shipped.run_recipes(todo, plan, jobs, on_done)
+
+
+def _run_added(plan: Plan, words: Words, jobs: int) -> None:
+    _run_shipped([f"{d}-none" for d in EIGHT], plan, words, jobs)
+    todo = added.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
+    if todo:
+        with console.task_progress(f"{len(todo)} trainings to do", len(todo)) as on_done:
+            added.run(todo, plan, jobs, on_done)
 
 
 def _run_auto(choice: Automatic, plan: Plan, words: Words, jobs: int) -> None:

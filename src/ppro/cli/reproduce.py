@@ -13,8 +13,8 @@ from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
 from ppro.errors import SettingsError
+from ppro.experiments import added, finals, playoffs, rounds_table, shipped
 from ppro.experiments import datasets as dataset_table
-from ppro.experiments import finals, playoffs, rounds_table, shipped
 from ppro.experiments.automatic import ON_CPU, ON_GPU
 from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
@@ -29,6 +29,7 @@ _ROUNDS = {
     "playoffs": playoffs.markdown,
     "shipped": shipped.markdown,
     "rounds": rounds_table.markdown,
+    "added": added.markdown,
     ON_CPU.key: ON_CPU.markdown,
     ON_GPU.key: ON_GPU.markdown,
 }
