@@ -91,7 +91,7 @@ def test_when_a_rank_dies_the_others_say_so_and_the_run_goes_on(
     killed = time.monotonic()
     _, err = job.communicate(timeout=60)
     assert job.returncode != 0
-    assert time.monotonic() - killed < 20
+    assert time.monotonic() - killed < 20, err
     (told,) = errors(err)
     assert "another rank has died" in told
     assert "--resume" in told

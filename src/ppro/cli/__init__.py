@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 import typer
 from typer.core import TyperGroup
 
 from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train, tune
-from ppro.cli.ranks import speaks
-from ppro.errors import PProError
+from ppro.cli.ranks import leave, speaks
+from ppro.errors import PProError, RankError
 
 
 class _Group(TyperGroup):
@@ -77,9 +77,11 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         text, status = _told(error)
-        if not speaks():
-            sys.exit(status)
-        fail(text, status)
+        if speaks():
+            print(f"error: {text}", file=sys.stderr)
+        if isinstance(error, RankError):
+            leave(status)
+        sys.exit(status)
 
 
 def _told(error: Exception) -> tuple[str, int]:
@@ -100,9 +102,3 @@ def _never_fail_to_print() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def fail(text: str, status: int) -> NoReturn:
-    """Say what went wrong and exit."""
-    print(f"error: {text}", file=sys.stderr)
-    sys.exit(status)

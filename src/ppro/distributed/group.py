@@ -190,7 +190,13 @@ def joined() -> Iterator[RankGroup]:
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     with speaking():
         dist.init_process_group(backend, timeout=TIMEOUT)
+    lost = False
     try:
         yield RankGroup()
+    except RankError:
+        # A call that the dead will never answer may still be waiting: so would the closing.
+        lost = True
+        raise
     finally:
-        dist.destroy_process_group()
+        if not lost:
+            dist.destroy_process_group()
