@@ -51,7 +51,7 @@ def test_the_best_mean_of_both_rounds_wins(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def trial(candidate: Candidate, *accuracies: float, seconds: float = 6.0) -> Trial:
-    return Trial(candidate, accuracies, seconds, cut_short=False)
+    return Trial(candidate, accuracies, seconds)
 
 
 def test_variations_differ_from_their_candidate_in_one_setting() -> None:
@@ -155,7 +155,7 @@ def test_test_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     hidden = torch.where(splits.test.any(0) & ~(splits.train | splits.val).any(0), 0, graph.labels)
     other = Graph.build("other", graph.edge_index, graph.features, hidden)
     first, second = (auto.choose(g, splits, "none", budget=30, threads=1) for g in (graph, other))
-    assert not any(trial.cut_short for trial in (*first.trials, *second.trials))
+    assert not any(trial.trouble for trial in (*first.trials, *second.trials))
     assert [t.accuracies for t in first.trials] == [t.accuracies for t in second.trials]
 
 
@@ -182,7 +182,7 @@ def test_what_does_not_fit_into_memory_counts_for_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(auto, "fit", full)
     choice = auto.choose(graph, splits, "l2b", budget=4.0, threads=1, tell=told.append)
     assert not choice.settings.concat
-    lost = [trial for trial in choice.trials if not trial.fitted]
+    lost = [trial for trial in choice.trials if trial.trouble == "not enough memory"]
     assert {trial.candidate.name for trial in lost} == {"own first", "own apart"}
     assert all(trial.score == 0 for trial in lost)
     assert any("own apart: validation 0.0 % (2 runs, 0 s, not enough memory)" in t for t in told)

@@ -12,6 +12,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 
@@ -22,7 +23,7 @@ from ppro.auto_candidates import CANDIDATES, Candidate
 from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
-from ppro.fitting import fit
+from ppro.fitting import Fit, fit
 from ppro.graph import Graph
 
 BUDGET = 180.0
@@ -48,9 +49,8 @@ class Trial:
     candidate: Candidate
     accuracies: tuple[float, ...]
     seconds: float
-    cut_short: bool
-    fitted: bool = True
-    """Whether there was memory for it; where there was not, its runs count for nothing."""
+    trouble: str = ""
+    """What kept it from training to its end; without enough memory its runs count for nothing."""
 
     @property
     def score(self) -> float:
@@ -134,8 +134,7 @@ def _joined(first: Trial, second: Trial) -> Trial:
         first.candidate,
         first.accuracies + second.accuracies,
         first.seconds + second.seconds,
-        second.cut_short,
-        second.fitted,
+        second.trouble,
     )
 
 
@@ -223,7 +222,8 @@ class _Clock:
         begin = FIRST_SEED + before
         settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
         stop = _Stop(start + seconds)
-        try:
+        result: Fit | None = None
+        with suppress(torch.OutOfMemoryError):
             result = fit(
                 self.graph,
                 _rows(self.splits, before, runs),
@@ -232,16 +232,14 @@ class _Clock:
                 threads=self.threads,
                 on_epoch=stop,
             )
-        except torch.OutOfMemoryError:
+        if result is None:
             torch.cuda.empty_cache()
-            return Trial(
-                candidate, (0.0,) * runs, time.monotonic() - start, cut_short=False, fitted=False
-            )
+            return Trial(candidate, (0.0,) * runs, time.monotonic() - start, "not enough memory")
         if result.history.interrupted and not stop.reached:
             raise KeyboardInterrupt
         accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
-        spent = time.monotonic() - start
-        return Trial(candidate, accuracies, spent, result.history.interrupted)
+        trouble = "cut short" if result.history.interrupted else ""
+        return Trial(candidate, accuracies, time.monotonic() - start, trouble)
 
 
 def _runs(number: int) -> int:
@@ -291,9 +289,9 @@ def _rows(splits: Splits, first: int, runs: int) -> Splits:
 
 
 def _line(trial: Trial) -> str:
-    cut = ", cut short" if trial.cut_short else "" if trial.fitted else ", not enough memory"
+    trouble = f", {trial.trouble}" if trial.trouble else ""
     runs = len(trial.accuracies)
     return (
         f"{trial.candidate.name}: validation {trial.score:.1f} % ({runs} runs, "
-        f"{trial.seconds:.0f} s{cut})"
+        f"{trial.seconds:.0f} s{trouble})"
     )

@@ -193,6 +193,11 @@ class Settings(BaseModel):
             values["propagation_bias"] = None
         return parse_settings({**values, **changes}, "settings")
 
+    def with_controllers_of(self, other: Settings) -> Settings:
+        """The backbone of these settings under the strategy and the controllers of others."""
+        controllers = {key: getattr(other, key) for key in OF_CONTROLLERS}
+        return self.replace(strategy=other.strategy, **controllers)
+
     def program(self) -> dict[str, Any]:
         """The settings that all runs of a batch must share."""
         return {k: v for k, v in self.model_dump().items() if k not in PER_RUN}

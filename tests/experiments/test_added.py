@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,11 @@ def test_differences_are_paired_and_of_these_settings(tmp_path: Path) -> None:
     settings = shipped_recipe("cora-none").settings.model_dump(exclude_none=True)
     fresh.keep("cora-none", {**base, "val_mean": 83.5, "settings": settings}, store)
     keep(store, "steps", [85.0, 84.0])
+    # A setting that did not exist when a result was written had its default.
+    path = Added("cora", "l2b", "both").path(store)
+    record = json.loads(path.read_text())
+    del record["settings"]["jumping"]
+    path.write_text(json.dumps(record))
     keep(store, "priorities", [84.0, 83.0, 84.5], epsilon=0.123)
     row = "| Cora | l2b | 3 | 83.8 ± 0.8 | +1.17 ± 0.17 (+0.50), better | – | – |"
     assert row in added.markdown(store)

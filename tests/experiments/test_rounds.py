@@ -75,7 +75,7 @@ SHORT = replace(FINALS, runs_of_random=2)
 @pytest.mark.data
 def test_it_is_run_once_and_counts_when_it_is_whole(plan: Plan) -> None:
     assert FINALS.missing(NAMES, replace(plan, root=plan.root / "none")) == []
-    assert "Not run yet" in finals.markdown(plan.store)
+    assert "Not run yet" in FINALS.markdown(plan.store)
     assert FINALS.missing(NAMES, replace(plan, configurations=0)) == []
     told: list[str] = []
     SHORT.run(["texas-l2b"], plan, 1, told.append)
@@ -93,9 +93,9 @@ def test_it_is_run_once_and_counts_when_it_is_whole(plan: Plan) -> None:
     record = plan.store.read(FINALS.path_of("texas-l2b", plan.store))
     assert record is not None
     assert after.entry.validation == max(t["validation_mean"] for t in record["tried"])
-    assert record["first_seed"] == finals.FIRST_SEED
+    assert record["first_seed"] == FINALS.first_seed
     assert "test" not in repr(record["tried"])
-    assert "| Texas | random-60-20-20 | l2b | 8 | 2 |" in finals.markdown(plan.store)
+    assert "| Texas | random-60-20-20 | l2b | 8 | 2 |" in FINALS.markdown(plan.store)
 
     put(plan.store, "l2b", 95.0)
     changed = plan.store.cell_path("texas", SPLIT, "l2b")
@@ -132,7 +132,7 @@ def test_the_play_off_follows_the_last_round(plan: Plan) -> None:
     assert list(chosen) == ["searches", "finals", "playoffs"]
     assert [c.entry.runs for c in chosen.values()] == [10, 2, 3]
     assert chosen["playoffs"].configurations == 2 + finals.VARIATIONS + playoffs.EXCHANGED
-    assert "| Texas | random-60-20-20 | l2b | 6 | 3 |" in playoffs.markdown(plan.store)
+    assert "| Texas | random-60-20-20 | l2b | 6 | 3 |" in PLAYOFFS.markdown(plan.store)
 
     wanted = {repr(choice.entry.settings) for choice in chosen.values()}
     trials = shipped.missing(["texas-l2b"], plan)

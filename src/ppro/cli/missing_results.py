@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import typer
 
@@ -18,7 +18,7 @@ from ppro.experiments.figures.work import missing, run_works
 from ppro.experiments.finals import FINALS
 from ppro.experiments.methods import METHODS
 from ppro.experiments.playoffs import PLAYOFFS
-from ppro.experiments.pool import run_tasks
+from ppro.experiments.pool import OnDone, Work, run_tasks
 from ppro.experiments.rounds import Round
 from ppro.experiments.tables import EIGHT, TABLES, Table
 from ppro.experiments.tasks import Plan, Task, missing_tasks
@@ -71,6 +71,19 @@ def _chosen(cell: Cell, words: Words) -> bool:
     return all(not named or part in named for part, named in zip(parts, words, strict=True))
 
 
+def _do(
+    title: str,
+    todo: Sequence[Work],
+    run: Callable[[Sequence[Work], Plan, int, OnDone], None],
+    plan: Plan,
+    jobs: int,
+) -> None:
+    """Run what is to do, if there is anything, and show how far it is."""
+    if todo:
+        with console.task_progress(title, len(todo)) as on_done:
+            run(todo, plan, jobs, on_done)
+
+
 def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
     tasks: dict[str, Task] = {}
     for table in tables:
@@ -78,48 +91,35 @@ def _run(tables: Sequence[Table], plan: Plan, words: Words, jobs: int) -> None:
         tasks |= {
             task.label: task for task in missing_tasks(cells, plan) if task.label not in tasks
         }
-    if tasks:
-        kinds = [task.kind for task in tasks.values()]
-        title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
-        with console.task_progress(title, len(tasks)) as on_done:
-            run_tasks(list(tasks.values()), plan, jobs, on_done)
+    kinds = [task.kind for task in tasks.values()]
+    title = f"{kinds.count('search')} searches and {kinds.count('cell')} cells to do"
+    _do(title, list(tasks.values()), run_tasks, plan, jobs)
 
 
 def _run_round(round_: Round, plan: Plan, words: Words, jobs: int) -> None:
     graphs = words[0] or set(DATASETS)
     todo = round_.missing([n for n in rounds.names() if rounds.parts_of(n)[0] in graphs], plan)
-    if todo:
-        with console.task_progress(f"{len(todo)} {round_.key} to run", len(todo)) as on_done:
-            round_.run(todo, plan, jobs, on_done)
+    _do(f"{len(todo)} {round_.key} to run", todo, round_.run, plan, jobs)
 
 
 def _run_shipped(names: Sequence[str], plan: Plan, words: Words, jobs: int) -> None:
     graphs = words[0] or set(DATASETS)
     todo = shipped.missing([n for n in names if shipped_recipe(n).dataset in graphs], plan)
-    if todo:
-        with console.task_progress(f"{len(todo)} recipes to train", len(todo)) as on_done:
-            shipped.run_recipes(todo, plan, jobs, on_done)
+    _do(f"{len(todo)} recipes to train", todo, shipped.run_recipes, plan, jobs)
 
 
 def _run_added(plan: Plan, words: Words, jobs: int) -> None:
     _run_shipped([f"{d}-none" for d in EIGHT], plan, words, jobs)
     todo = added.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
-    if todo:
-        with console.task_progress(f"{len(todo)} trainings to do", len(todo)) as on_done:
-            added.run(todo, plan, jobs, on_done)
+    _do(f"{len(todo)} trainings to do", todo, added.run, plan, jobs)
 
 
 def _run_auto(choice: Automatic, plan: Plan, words: Words, jobs: int) -> None:
     todo = choice.missing([d for d in EIGHT if not words[0] or d in words[0]], plan)
-    if todo:
-        with console.task_progress(f"{len(todo)} graphs to choose for", len(todo)) as on_done:
-            choice.run(todo, plan, jobs, on_done)
+    _do(f"{len(todo)} graphs to choose for", todo, choice.run, plan, jobs)
 
 
 def _run_figures(figures: Sequence[FigureSpec], plan: Plan, words: Words, jobs: int) -> None:
     works = [w for figure in figures for w in figure.works() if _chosen(w.cell, words)]
     todo = missing(works, plan)
-    if todo:
-        title = f"{len(todo)} trainings for figures to do"
-        with console.task_progress(title, len(todo)) as on_done:
-            run_works(todo, plan, jobs, on_done)
+    _do(f"{len(todo)} trainings for figures to do", todo, run_works, plan, jobs)

@@ -13,27 +13,29 @@ from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
 from ppro.config import nearest
 from ppro.errors import SettingsError
-from ppro.experiments import added, finals, playoffs, rounds_table, shipped
+from ppro.experiments import added, rounds_table, shipped
 from ppro.experiments import datasets as dataset_table
 from ppro.experiments.automatic import ON_CPU, ON_GPU
 from ppro.experiments.figures import FIGURES
 from ppro.experiments.figures.render import copy_picture, render
+from ppro.experiments.finals import FINALS
+from ppro.experiments.playoffs import PLAYOFFS
 from ppro.experiments.render import LEGEND, latex, markdown
 from ppro.experiments.search import CONFIGURATIONS
 from ppro.experiments.tables import TABLES, Table
 from ppro.experiments.tasks import QUICK, Plan
 from ppro.runfolder import whole_file
 
-_ROUNDS = {
-    "finals": finals.markdown,
-    "playoffs": playoffs.markdown,
+_OF_RECIPES = {
+    FINALS.key: FINALS.markdown,
+    PLAYOFFS.key: PLAYOFFS.markdown,
     "shipped": shipped.markdown,
     "rounds": rounds_table.markdown,
     "added": added.markdown,
     ON_CPU.key: ON_CPU.markdown,
     ON_GPU.key: ON_GPU.markdown,
 }
-OTHERS = (*_ROUNDS, "datasets")
+OTHERS = (*_OF_RECIPES, "datasets")
 NAMES = (*TABLES, *OTHERS, *FIGURES, "all")
 _CHOICES = (
     f"A table: {', '.join((*TABLES, *OTHERS))}; a figure: {', '.join(FIGURES)}; "
@@ -118,7 +120,9 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         run_missing(wanted, plan, chosen_words(only), jobs)
     figures = [FIGURES[key] for key in wanted if key in FIGURES]
     texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
-    texts += [_kept(plan, key, _ROUNDS[key](plan.store)) for key in _ROUNDS if key in wanted]
+    texts += [
+        _kept(plan, key, _OF_RECIPES[key](plan.store)) for key in _OF_RECIPES if key in wanted
+    ]
     if "datasets" in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ppro.config import OF_CONTROLLERS, Settings
+from ppro.config import Settings
 from ppro.data import dataset_info
 from ppro.experiments import fresh, shipped
 from ppro.experiments.pool import OnDone, run_all
@@ -21,7 +21,6 @@ from ppro.experiments.tables import EIGHT
 from ppro.experiments.tasks import Plan, size_of
 from ppro.recipes import shipped_recipe
 from ppro.runfolder import versions
-from ppro.threads import use_threads
 
 TITLE = "What the controllers add"
 PARTS = {
@@ -43,10 +42,9 @@ class Added:
     @property
     def settings(self) -> Settings:
         """Those of the backbone's recipe, with the controllers of the strategy's."""
-        own = shipped_recipe(f"{self.dataset}-{self.strategy}").settings
-        controllers = {key: getattr(own, key) for key in OF_CONTROLLERS} | PARTS[self.part]
         backbone = shipped_recipe(f"{self.dataset}-none").settings
-        return backbone.replace(strategy=self.strategy, **controllers)
+        strategy = shipped_recipe(f"{self.dataset}-{self.strategy}").settings
+        return backbone.with_controllers_of(strategy).replace(**PARTS[self.part])
 
     def path(self, store: Store) -> Path:
         """Where its runs are kept."""
@@ -55,24 +53,18 @@ class Added:
     def record(self, store: Store) -> dict[str, Any] | None:
         """What it reached, or None where no result is of these settings, but for the epochs."""
         record = store.read(self.path(store))
-        if record is None:
-            return None
-        wanted = self.settings.replace(epochs=record["settings"]["epochs"])
-        return record if record["settings"] == wanted.model_dump(exclude_none=True) else None
+        return record if fresh.is_of(record, self.settings.model_dump(exclude_none=True)) else None
 
 
 def missing(datasets: Sequence[str], plan: Plan) -> list[Added]:
     """All without runs, or with fewer; the largest graphs first."""
     wanted = [Added(d, s, part) for s in ("l2b", "l2u") for d in datasets for part in PARTS]
-    todo = [added for added in wanted if not _is_done(added, plan)]
-    return sorted(todo, key=lambda added: (added.strategy, -size_of(added.dataset)))
-
-
-def _is_done(added: Added, plan: Plan) -> bool:
-    record = added.record(plan.store)
-    if record is None or record["runs"] < fresh.runs_on(added.dataset, plan):
-        return False
-    return bool(record["settings"]["epochs"] == added.settings.replace(**plan.changes).epochs)
+    todo = [
+        added
+        for added in wanted
+        if not fresh.is_enough(added.record(plan.store), added.dataset, added.settings, plan)
+    ]
+    return sorted(todo, key=lambda added: size_of(added.dataset), reverse=True)
 
 
 def run(todo: Sequence[Added], plan: Plan, jobs: int, on_done: OnDone) -> None:
@@ -82,8 +74,6 @@ def run(todo: Sequence[Added], plan: Plan, jobs: int, on_done: OnDone) -> None:
 
 def do(added: Added, plan: Plan) -> str:
     """Train the runs and write their file; returns a line that says what came out."""
-    if plan.threads is not None:
-        use_threads(plan.threads)
     record = fresh.fresh_runs(added.dataset, added.settings, plan)
     plan.store.write(added.path(plan.store), {**record, "versions": versions()})
     name = f"{added.dataset}-{added.strategy} {added.part}"

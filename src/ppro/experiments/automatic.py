@@ -101,7 +101,8 @@ class Automatic:
         found = {d: store.read(self.path_of(d, store)) for d in EIGHT}
         rows = {d: record for d, record in found.items() if record is not None and "test" in record}
         if not rows:
-            return f"## {self.title}\n\nNot measured yet: run `ppro reproduce {self.key}`.\n"
+            command = f"`ppro reproduce {self.key}`"
+            return f"## {self.title}\n\nNot measured yet: run {command} on {self.machine}.\n"
         lines = [
             f"## {self.title}\n",
             f"L2B with `--recipe auto`: {BUDGET:.0f} s on {self.machine} to choose among a few "

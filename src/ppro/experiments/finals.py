@@ -14,8 +14,6 @@ from ppro.experiments.rounds import Round, different, parts_of
 from ppro.experiments.store import Store
 from ppro.experiments.variations import variations
 
-FIRST_SEED = 3000
-"""Seeds of this round begin here; tables have 0, searches 1000, fresh runs of recipes 2000."""
 FINALISTS, OTHERS, VARIATIONS = 4, 4, 6
 """Settings that had ten runs, others of the searches, and variations of the first."""
 PATIENCE = 200
@@ -44,18 +42,11 @@ def candidates(searched: Contest) -> list[Entry]:
 FINALS = Round(
     "finals",
     "The last round of the search for recipes",
-    FIRST_SEED,
+    f"The best {FINALISTS} settings of all searches by their ten runs, {OTHERS} others that did "
+    f"well in the searches and {VARIATIONS} variations of the first",
+    first="first of the searches",
+    first_seed=3000,
     runs_of_public=6,
     runs_of_random=20,
     candidates=_candidates,
 )
-
-
-def markdown(store: Store) -> str:
-    """What the first of the searches and the winner reached."""
-    about = (
-        f"The best {FINALISTS} settings of all searches by their ten runs, {OTHERS} others that "
-        f"did well in the searches and {VARIATIONS} variations of the first, on seeds from "
-        f"{FIRST_SEED} on, and on splits of their own where splits are random."
-    )
-    return FINALS.markdown(store, about, "first of the searches")

@@ -16,6 +16,7 @@ from ppro.experiments.batches import Job, train_all
 from ppro.experiments.cells import Cell, summary
 from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan, graph_of, holds, splits_of
+from ppro.threads import use_threads
 
 FIRST_SEED = 2000
 """Fresh seeds begin here; those of tables at 0, of searches at 1000, of rounds at 3000 and 4000."""
@@ -34,6 +35,8 @@ def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
     graph = graph_of(dataset, plan.data_root, plan.offline)
     runs = runs_on(dataset, plan)
     splits = splits_of(Cell(dataset, split, ""), graph, plan, runs, FIRST_SEED)
+    if plan.threads is not None:
+        use_threads(plan.threads)
     settings = settings.replace(**plan.changes)
     jobs = [Job(settings.replace(seed=FIRST_SEED + run), run) for run in range(runs)]
     return {
@@ -46,9 +49,17 @@ def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
     }
 
 
+def is_enough(
+    record: Mapping[str, Any] | None, dataset: str, settings: Settings, plan: Plan
+) -> bool:
+    """Whether a record is of these settings, as the plan changes them, and has all the runs."""
+    wanted = settings.replace(**plan.changes).model_dump(exclude_none=True)
+    return holds(record, wanted, runs_on(dataset, plan))
+
+
 def keep(name: str, record: Mapping[str, Any], store: Store) -> None:
     """Write the fresh runs of some settings of a recipe; those of other settings stay."""
-    found = [path for path in _paths(name, store) if _is_of(store.read(path), record["settings"])]
+    found = [path for path in _paths(name, store) if is_of(store.read(path), record["settings"])]
     text = repr(sorted(record["settings"].items()))
     new = _folder(name, store) / f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
     store.write(found[0] if found else new, {"recipe": name, **record})
@@ -57,7 +68,7 @@ def keep(name: str, record: Mapping[str, Any], store: Store) -> None:
 def measured(name: str, settings: Settings, store: Store) -> dict[str, Any] | None:
     """The fresh runs of these settings, whatever their epochs, or None where there are none."""
     wanted = settings.model_dump(exclude_none=True)
-    return next((record for record in all_of(name, store) if _is_of(record, wanted)), None)
+    return next((record for record in all_of(name, store) if is_of(record, wanted)), None)
 
 
 def all_of(name: str, store: Store) -> list[dict[str, Any]]:
@@ -66,7 +77,8 @@ def all_of(name: str, store: Store) -> list[dict[str, Any]]:
     return sorted(found, key=lambda record: -record["val_mean"])
 
 
-def _is_of(record: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
+def is_of(record: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
+    """Whether a record is of these settings, whatever their epochs."""
     if record is None:
         return False
     return holds(record, {**settings, "epochs": record["settings"]["epochs"]}, 1)

@@ -7,13 +7,11 @@ the best few of the last round train once more, on seeds and splits that it did 
 
 from __future__ import annotations
 
-from ppro.config import OF_CONTROLLERS
 from ppro.experiments.contest import STRATEGIES, Entry
 from ppro.experiments.finals import FINALS
 from ppro.experiments.rounds import Round, different, parts_of
 from ppro.experiments.store import Store
 
-FIRST_SEED = 4000
 OWN, EXCHANGED = 4, len(STRATEGIES) - 1
 """The best of the last round, and the first of them with the others' backbones."""
 
@@ -36,26 +34,18 @@ def candidates(name: str, store: Store) -> list[Entry]:
 
 def exchanged(own: Entry, other: Entry) -> Entry:
     """The strategy and the controllers of the one with the backbone of the other."""
-    kept = {key: getattr(own.settings, key) for key in OF_CONTROLLERS}
-    settings = other.settings.replace(strategy=own.settings.strategy, **kept)
+    settings = other.settings.with_controllers_of(own.settings)
     return Entry(f"{own.method}, backbone of {other.method}", settings, own.validation, 0)
 
 
 PLAYOFFS = Round(
     "playoffs",
     "The play-off",
-    FIRST_SEED,
+    f"The best {OWN} of the last round, and the first of them with the backbone's settings of the "
+    f"{EXCHANGED} other strategies' winners",
+    first="first of the last round",
+    first_seed=4000,
     runs_of_public=10,
     runs_of_random=20,
     candidates=candidates,
 )
-
-
-def markdown(store: Store) -> str:
-    """What the best of the last round and the winner reached."""
-    about = (
-        f"The best {OWN} of the last round, and the first of them with the backbone's settings of "
-        f"the {EXCHANGED} other strategies' winners, on seeds from {FIRST_SEED} on, and on splits "
-        "of their own where splits are random."
-    )
-    return PLAYOFFS.markdown(store, about, "first of the last round")

@@ -46,6 +46,8 @@ class Round:
     Args:
         key: its name, and that of its folder of results.
         title: of its table.
+        who: competes, in words.
+        first: what the first of its candidates is, in words.
         first_seed: run r has this seed + r, and the split of that seed where splits are random.
         runs_of_public: runs of each candidate where the split is one.
         runs_of_random: runs where every run has a split of its own.
@@ -54,6 +56,8 @@ class Round:
 
     key: str
     title: str
+    who: str
+    first: str
     first_seed: int
     runs_of_public: int
     runs_of_random: int
@@ -147,23 +151,19 @@ class Round:
         best = max(one["validation_mean"] for one in record["tried"])
         return f"{self.key} {name}: best validation {best:.2f} of {len(tried)}"
 
-    def markdown(self, store: Store, about: str, first: str) -> str:
-        """A table of what the first of the candidates and the winner reached.
-
-        Args:
-            about: what the round is.
-            first: what to call the first of its candidates.
-        """
+    def markdown(self, store: Store) -> str:
+        """A table of what the first of the candidates and the winner reached."""
         found = {name: self.record(name, store) for name in names()}
         records = {name: record for name, record in found.items() if record is not None}
         if not records:
             return f"## {self.title}\n\nNot run yet: run `ppro reproduce {self.key}`.\n"
         lines = [
             f"## {self.title}\n",
-            f"{about} Validation accuracy in percent, mean ± standard deviation; the best mean "
-            "wins, once the backbone alone and both strategies have had the round. No test label "
-            "is read.\n",
-            f"| graph | split | strategy | candidates | runs | {first} | winner | it is |",
+            f"{self.who}, on seeds from {self.first_seed} on, and on splits of their own where "
+            "splits are random. Validation accuracy in percent, mean ± standard deviation; the "
+            "best mean wins, once the backbone alone and both strategies have had the round. No "
+            "test label is read.\n",
+            f"| graph | split | strategy | candidates | runs | {self.first} | winner | it is |",
             "|---" * 8 + "|",
         ]
         lines += [_line(name, record) for name, record in records.items()]

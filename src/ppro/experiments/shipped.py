@@ -17,7 +17,6 @@ from ppro.experiments.store import Store
 from ppro.experiments.tasks import Plan, size_of
 from ppro.recipes import shipped_recipe
 from ppro.runfolder import versions
-from ppro.threads import use_threads
 
 TITLE = "The shipped recipes on fresh seeds"
 
@@ -55,11 +54,8 @@ def _competing(name: str, plan: Plan) -> list[Settings]:
 
 
 def _is_done(trial: Trial, plan: Plan) -> bool:
-    settings = trial.settings.replace(**plan.changes)
-    record = fresh.measured(trial.name, settings, plan.store)
-    if record is None or record["settings"]["epochs"] != settings.epochs:
-        return False
-    return bool(record["runs"] >= fresh.runs_on(shipped_recipe(trial.name).dataset, plan))
+    record = fresh.measured(trial.name, trial.settings.replace(**plan.changes), plan.store)
+    return fresh.is_enough(record, shipped_recipe(trial.name).dataset, trial.settings, plan)
 
 
 def reached(name: str, store: Store) -> dict[str, Any] | None:
@@ -74,8 +70,6 @@ def run_recipes(wanted: Sequence[Trial], plan: Plan, jobs: int, on_done: OnDone)
 
 def do(trial: Trial, plan: Plan) -> str:
     """Train the runs of settings and write their file; returns a line that says what came out."""
-    if plan.threads is not None:
-        use_threads(plan.threads)
     record = {
         **fresh.fresh_runs(shipped_recipe(trial.name).dataset, trial.settings, plan),
         "versions": versions(),
