@@ -2,7 +2,7 @@
 
 A fence marked ``math`` becomes MathML, which browsers draw by themselves: no script, no network.
 A line that is nothing but a link to a file outside ``docs`` becomes what it names, so that a page
-never holds a copy: ``[`break_loss`](../src/ppro/losses.py)`` the code of that function,
+never holds a copy: ``[`break_loss`](../src/ppro/nn/losses.py)`` the code of that function,
 ``[Table 1](../results/tables/homophilous.md)`` the text of that file.
 """
 

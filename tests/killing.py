@@ -14,11 +14,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ppro.checkpoint import Checkpointing
-from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
-from ppro.fitting import Fit, fit
-from ppro.graph import Graph
+from ppro.graph.core import Graph
+from ppro.settings.settings import Settings
+from ppro.training.checkpoint import Checkpointing
+from ppro.training.fit import Fit, fit
 
 # A server that has imported PyTorch once and forks itself: a process to kill in a blink.
 SERVER = multiprocessing.get_context("forkserver")

@@ -10,16 +10,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ppro.assembly import OwnBackbone, build_model
-from ppro.backbones import APPNP
-from ppro.backbones.appnp import HIDDEN_SITE
-from ppro.config import Settings
-from ppro.features import FEATURE_SITE, Features
-from ppro.model import PProNetwork
-from ppro.network import Inputs, Rows
-from ppro.noise import Noise, element_ids, matrix_ids
-from ppro.priority import influence
-from ppro.propagation import EDGE_SITE, Adjacency
+from ppro.compute.features import FEATURE_SITE, Features
+from ppro.compute.noise import Noise, element_ids, matrix_ids
+from ppro.compute.propagation import EDGE_SITE, Adjacency
+from ppro.nn.backbones.appnp import APPNP, HIDDEN_SITE
+from ppro.nn.batched import PProNetwork
+from ppro.nn.network import Inputs, Rows
+from ppro.nn.priority import Edges, influence
+from ppro.settings.settings import Settings
+from ppro.training.assembly import OwnBackbone, build_model
 
 CPU = torch.device("cpu")
 
@@ -83,7 +82,8 @@ class World:
     def build(cls, edges: Tensor, x: Tensor, labels: Tensor, *, self_loops: bool = True) -> World:
         n = int(x.shape[0])
         adjacency = Adjacency.build(edges, n, self_loops=self_loops, dtype=torch.float64)
-        inputs = Inputs(Features(x), adjacency, influence(edges, n))
+        z = influence(Edges(edges, n), ("degree", "eigenvector"))
+        inputs = Inputs(Features(x), adjacency, z)
         return cls(edges, x, labels, dense_normalised(edges, n, self_loops=self_loops), inputs)
 
     @classmethod
@@ -144,7 +144,7 @@ def small_settings(**changes: object) -> Settings:
         "lambda1": 0.5,
         "lambda2": 2.0,
     }
-    return Settings.model_validate({**base, **changes})
+    return Settings.read({**base, **changes})
 
 
 def noise_of(seeds: Sequence[int], rate: float | Sequence[float], moment: int) -> Noise:
@@ -224,7 +224,7 @@ class Reference:
         return seen @ self.p["backbone.output.weight"] + self.p["backbone.output.bias"]
 
     def seen(self, i: int, h: Tensor) -> Tensor:
-        if not self.model.parts.predictions:
+        if self.model.parts.controller_inputs != "predictions":
             return h.detach()
         return self.classify(i, h, dropped=False).softmax(-1).detach()
 
@@ -239,7 +239,7 @@ class Reference:
     def probability(self, i: int, k: int, best: int | None) -> Tensor:
         """Eq. 7, or Eq. 8 with the step of the best embedding so far."""
         c = self.controller
-        u = self.first_layer(i, self.model.parts.priority)
+        u = self.first_layer(i, self.model.parts.use_priority)
         u = u + self.seen(i, self.h[k][i]) @ c("current")
         u = u + self.seen(i, self.aggregate[k][i]) @ c("aggregate")
         if best is not None:
@@ -249,24 +249,24 @@ class Reference:
     def step(self, i: int) -> int:
         """l_i."""
         last = self.model.max_steps
-        if self.model.controllers is None or not self.model.parts.propagation:
+        if self.model.controllers is None or not self.model.parts.use_propagation:
             return last
         best = 0
         for k in range(1, last + 1):
-            l2u = self.model.strategy == "l2u"
+            l2u = self.model.strategy.name == "l2u"
             if float(self.probability(i, k, best if l2u else None).detach()) > self.epsilon:
                 if not l2u:
                     return k
                 best = k
-        return best if self.model.strategy == "l2u" else last
+        return best if self.model.strategy.name == "l2u" else last
 
     def weight(self, i: int, step: int) -> Tensor:
         """Eq. 11."""
-        if self.model.controllers is None or not self.model.parts.weighting:
+        if self.model.controllers is None or not self.model.parts.use_weighting:
             return torch.ones((), dtype=torch.float64)
         c = self.controller
         u = self.first_layer(i, True) + self.seen(i, self.h[step][i]) @ c("current")
-        if self.model.parts.step:
+        if self.model.parts.use_step:
             u = u + step / self.model.max_steps * c("step")[0]
         score = (torch.relu(u) @ c("weight_head")[:, 0] + c("weight_bias")).squeeze()
         if self.model.controllers.weight_form == "tanh":
@@ -297,15 +297,15 @@ class Reference:
             w = self.weight(i, steps[i])
             weighting = weighting + (w * error[i] - lambda1 * w**2) / len(nodes)
         loss = self._propagation_loss(nodes, steps, error)
-        return loss - lambda2 * weighting if self.model.parts.weighting else loss
+        return loss - lambda2 * weighting if self.model.parts.use_weighting else loss
 
     def _propagation_loss(
         self, nodes: Sequence[int], steps: dict[int, int], error: dict[int, Tensor]
     ) -> Tensor:
         total = torch.zeros((), dtype=torch.float64)
-        if self.model.controllers is None or not self.model.parts.propagation:
+        if self.model.controllers is None or not self.model.parts.use_propagation:
             return total
-        if self.model.strategy == "l2b":
+        if self.model.strategy.name == "l2b":
             low, high = min(error.values()), max(error.values())
             for i in nodes:
                 going_on = 1 - self.probability(i, steps[i], None).squeeze()

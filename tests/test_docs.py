@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ppro.config import Settings
+from ppro.settings.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 DOCS, TABLES = ROOT / "docs", ROOT / "results" / "tables"
@@ -42,7 +42,7 @@ def test_equations_are_drawn_beside_their_code(site: Path) -> None:
     for number in range(1, 15):
         assert f"(Eq. {number})" in text
     assert text.count("<math") == (DOCS / "method.md").read_text("utf-8").count("```math")
-    assert "src/ppro/losses.py: break_loss" in text
+    assert "src/ppro/nn/losses.py: break_loss" in text
     assert "def break_loss" in re.sub(r"<[^>]+>", "", text)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ppro.config import Recipe, short_recipe_toml
 from ppro.data import DATASETS
-from ppro.experiments.contest import STRATEGIES
-from ppro.experiments.recipe_choice import choose, recipe_of
-from ppro.experiments.store import Store
-from ppro.recipes import shipped_recipe
+from ppro.paper.contest import STRATEGIES
+from ppro.paper.recipe_choice import choose, recipe_of
+from ppro.paper.store import Store
+from ppro.settings.recipe import Recipe, short_recipe_toml
+from ppro.settings.recipes import shipped_recipe
 
 
 def recipes(results: Path) -> dict[str, Recipe]:

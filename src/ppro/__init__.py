@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
-    from ppro.config import Recipe, Settings
-    from ppro.convert import as_graph
     from ppro.data import Splits, load_graph, make_splits
     from ppro.errors import DataError, PProError, RunError, SettingsError
-    from ppro.estimator import PPro, PProClassifier
-    from ppro.fitting import Fit, fit
-    from ppro.graph import Graph
-    from ppro.model import PProNetwork
-    from ppro.saving import load
+    from ppro.graph.convert import as_graph
+    from ppro.graph.core import Graph
+    from ppro.nn.batched import PProNetwork
+    from ppro.runs.estimator import PPro, PProClassifier
+    from ppro.runs.saving import load
+    from ppro.settings.recipe import Recipe
+    from ppro.settings.settings import Settings
+    from ppro.training.fit import Fit, fit
 
 __version__ = "0.1.0"
 
@@ -46,15 +47,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ppro.config": ("Recipe", "Settings"),
-    "ppro.convert": ("as_graph",),
+    "ppro.settings.settings": ("Recipe", "Settings"),
+    "ppro.graph.convert": ("as_graph",),
     "ppro.data": ("Splits", "load_graph", "make_splits"),
     "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
-    "ppro.estimator": ("PPro", "PProClassifier"),
-    "ppro.fitting": ("Fit", "fit"),
-    "ppro.graph": ("Graph",),
-    "ppro.model": ("PProNetwork",),
-    "ppro.saving": ("load",),
+    "ppro.runs.estimator": ("PPro", "PProClassifier"),
+    "ppro.training.fit": ("Fit", "fit"),
+    "ppro.graph.core": ("Graph",),
+    "ppro.nn.batched": ("PProNetwork",),
+    "ppro.runs.saving": ("load",),
 }
 
 

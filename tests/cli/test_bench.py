@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ppro.bench import Case
 from ppro.cli import bench as command
 from ppro.errors import RunError, SettingsError
+from ppro.paper.bench import Case
 from tests.cli.conftest import Command
 
 

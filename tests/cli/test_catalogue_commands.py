@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ppro.config import parse_recipe
 from ppro.data import DATASETS
-from ppro.recipes import recipe_names, shipped_recipe
+from ppro.settings.recipe import parse_recipe
+from ppro.settings.recipes import recipe_names, shipped_recipe
 from tests.cli.conftest import Command, everything
 
 LEGACY = "its features and labels are a copy of Texas's, on Cornell's edges"

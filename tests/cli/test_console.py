@@ -9,12 +9,12 @@ from rich.console import Console
 from torch import Tensor
 
 from ppro.cli import console
-from ppro.stopping import METRICS
+from ppro.training.stopping import MEASURED
 
 
 def measured(accuracies: list[float]) -> Tensor:
-    metrics = torch.zeros(len(METRICS), len(accuracies))
-    metrics[METRICS.index("val_accuracy")] = torch.tensor(accuracies)
+    metrics = torch.zeros(len(MEASURED), len(accuracies))
+    metrics[MEASURED.index("val_accuracy")] = torch.tensor(accuracies)
     return metrics
 
 

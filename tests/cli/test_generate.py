@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ppro import memory
+from ppro.training import memory
 from tests.cli.conftest import Command
 
 SMALL = ("--nodes", "300", "--degree", "6", "--classes", "3", "--features", "4", "--train", "0.4")
@@ -41,7 +41,7 @@ def test_a_table_of_nodes_is_the_same_in_parts(
     ppro: Command, big: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ppro("train", big, *QUICK, "--out", "run").status == 0
-    monkeypatch.setattr("ppro.nodetable.PART", 7)
+    monkeypatch.setattr("ppro.runs.nodetable.PART", 7)
     assert ppro("predict", "run", "--out", "parts.csv").status == 0
     assert Path("parts.csv").read_text() == Path("run/nodes.csv").read_text()
 

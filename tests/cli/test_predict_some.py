@@ -31,7 +31,7 @@ def table(path: str) -> dict[str, dict[str, str]]:
 def test_parquet_comes_in_row_groups_and_says_what_the_csv_says(
     ppro: Command, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ppro.nodetable.PART", 250)
+    monkeypatch.setattr("ppro.runs.nodetable.PART", 250)
     assert ppro("predict", run, "--out", "all.csv").status == 0
     assert ppro("predict", run, "--out", "all.parquet").status == 0
     file = pq.ParquetFile("all.parquet")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from ppro import fitting
-from ppro.checkpoint import Checkpointing
 from ppro.cli import train as train_module
+from ppro.training import fit as fitting
+from ppro.training.checkpoint import Checkpointing
 from tests.cli.conftest import Command, everything
 
 TINY = ("--set", "epochs=1", "--runs", "1")
@@ -172,7 +172,7 @@ def test_a_training_stopped_before_its_first_epoch_leaves_nothing(
     def epoch(*args: Any) -> None:
         raise error
 
-    monkeypatch.setattr("ppro.training.Trainer.epoch", epoch)
+    monkeypatch.setattr("ppro.training.trainer.Trainer.epoch", epoch)
     assert ppro("train", "csbm", *SHORT).status in (1, 130)
     assert everything(workplace) == set()
 
@@ -181,14 +181,16 @@ def full_disk(*args: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("where", ["ppro.checkpoint.os.fsync", "ppro.cli.resuming.write_toml"])
+@pytest.mark.parametrize(
+    "where", ["ppro.training.checkpoint.os.fsync", "ppro.cli.resuming.write_toml"]
+)
 def test_a_full_disk_is_told_before_training_and_nothing_is_left(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     def epoch(*args: Any) -> None:
         raise AssertionError("trained")
 
-    monkeypatch.setattr("ppro.training.Trainer.epoch", epoch)
+    monkeypatch.setattr("ppro.training.trainer.Trainer.epoch", epoch)
     with monkeypatch.context() as patch:
         patch.setattr(where, full_disk)
         ended = ppro("train", "csbm", *SHORT, "--out", "here")
@@ -218,7 +220,7 @@ def test_a_run_that_cannot_be_written_is_not_lost(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("ppro.runfolder.write_nodes", full_disk)
+        patch.setattr("ppro.runs.runfolder.write_nodes", full_disk)
         ended = ppro("train", "csbm", *SHORT, "--out", "here")
     assert ended.status == 2
     assert ended.err.splitlines()[-1] == (
@@ -230,7 +232,7 @@ def test_a_run_that_cannot_be_written_is_not_lost(
     def epoch(*args: Any) -> None:
         raise AssertionError("trained again")
 
-    monkeypatch.setattr("ppro.training.Trainer.epoch", epoch)
+    monkeypatch.setattr("ppro.training.trainer.Trainer.epoch", epoch)
     assert ppro("train", "csbm", *SHORT, "--out", "here", "--resume").status == 0
     assert os.listdir(workplace) == ["here"]
 

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from ppro import fitting
 from ppro.cli import train as train_module
 from ppro.cli.options import find_device
 from ppro.cli.outcome import histogram
 from ppro.cli.recipe_choice import choose_recipe
-from ppro.config import Recipe, Settings, assignments
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.recipes import shipped_recipe
+from ppro.settings.recipe import Recipe
+from ppro.settings.recipes import shipped_recipe
+from ppro.settings.settings import Settings, assignments
+from ppro.training import fit as fitting
 from tests.cli.conftest import QUICK, Command, everything
 
 TINY = ("--set", "epochs=1", "--runs", "1", "--json")
@@ -249,14 +250,14 @@ def test_the_strategy_through_set_is_the_strategy(strategy: str) -> None:
 
 
 def test_the_initial_bias_follows_the_strategy() -> None:
-    assert chosen("digits").settings.propagation_bias == -2.0
-    assert chosen("digits", strategy="l2u").settings.propagation_bias == 4.0
-    assert shipped_recipe("wisconsin-l2b").settings.propagation_bias == 0.0
-    assert chosen("digits", recipe="wisconsin-l2b").settings.propagation_bias == 0.0
+    assert chosen("digits").settings.controllers.propagation_bias == -2.0
+    assert chosen("digits", strategy="l2u").settings.controllers.propagation_bias == 4.0
+    assert shipped_recipe("wisconsin-l2b").settings.controllers.propagation_bias == 0.0
+    assert chosen("digits", recipe="wisconsin-l2b").settings.controllers.propagation_bias == 0.0
     other = chosen("digits", "strategy=l2u", recipe="wisconsin-l2b")
-    assert other.settings.propagation_bias == 4.0
+    assert other.settings.controllers.propagation_bias == 4.0
     given = chosen("digits", "strategy=l2u", "propagation_bias=1.5", recipe="wisconsin-l2b")
-    assert given.settings.propagation_bias == 1.5
+    assert given.settings.controllers.propagation_bias == 1.5
 
 
 def test_the_papers_number_belongs_to_dataset_split_and_strategy() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ppro.config import read_recipe
-from ppro.runfolder import read_config
+from ppro.runs.runfolder import read_config
+from ppro.settings.recipe import read_recipe
 from tests.cli.conftest import Command
 from tests.cli.test_own_graph import write_tables
 
@@ -30,7 +30,7 @@ def test_the_recipe_trains(ppro: Command, workplace: Path) -> None:
     path = workplace / "tuning/csbm-l2b/recipe.toml"
     recipe = read_recipe(path)
     assert "best of 4 configurations" in recipe.note
-    assert recipe.settings.epochs == 3
+    assert recipe.settings.training.epochs == 3
     words = ("--option", "nodes=60", "--recipe", path, "--runs", "2", "--out", "run")
     trained = ppro("train", "csbm", *words)
     assert trained.status == 0, trained.err
@@ -104,5 +104,5 @@ def test_what_cannot_be_is_one_line(ppro: Command, words: tuple[str, ...], told:
 
 
 def test_without_optuna(ppro: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ppro.tuning.session", None)
+    monkeypatch.setitem(sys.modules, "ppro.search.tuning.session", None)
     assert "pip install 'ppro[tune]'" in ppro("tune", "csbm").error

@@ -7,7 +7,7 @@ import torch
 
 from ppro.data import DATASETS, default_split, load_graph, make_splits
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 DOWNLOADED = [name for name, info in DATASETS.items() if info.sources]
 FIXED = [(n, s) for n in DOWNLOADED for s in DATASETS[n].splits if not s.startswith("random")]

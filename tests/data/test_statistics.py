@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppro.data import describe
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 nx = pytest.importorskip("networkx")
 NODES = 8

@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
 from ppro.distributed import RankGroup, owners
 from ppro.distributed.adjacency import ShardAdjacency
 from ppro.distributed.halo import Halo, Plan
 from ppro.distributed.local_rows import rows_of
-from ppro.distributed.measures import influence_over, moments_over
-from ppro.graph import Graph
-from ppro.noise import Noise
-from ppro.priority import influence, moments
-from ppro.propagation import Adjacency
+from ppro.distributed.measures import ShardEdges, moments_over
+from ppro.graph.core import Graph
+from ppro.nn.priority import Edges, influence, moments
 from tests.distributed.spawned import on_ranks
 from tests.support import CPU, connected_edges, dense_normalised
 
@@ -66,7 +66,10 @@ def products(ranks: RankGroup, weighted: bool, partition: Any) -> list[dict[str,
             "adjoint": shard.adjoint_product(mine, 0.5),
             "dropped": dropped.product(mine),
             "dropped adjoint": dropped.adjoint_product(mine),
-            "influence": influence_over(shard.rows, halo, self_loops=bool(way["self_loops"])),
+            "influence": influence(
+                ShardEdges(shard.rows, halo, self_loops=bool(way["self_loops"])),
+                ("degree", "eigenvector"),
+            ),
         }
         found.append({key: value.numpy() for key, value in answer.items()})
     return found
@@ -101,7 +104,7 @@ def test_products_over_ranks_are_those_of_the_whole_graph(
             "adjoint": 0.5 * dense.T @ h,
             "dropped": whole.product(h),
             "dropped adjoint": whole.adjoint_product(h),
-            "influence": influence(graph.edge_index, NODES),
+            "influence": influence(Edges(graph.edge_index, NODES), ("degree", "eigenvector")),
         }
         nodes = np.concatenate([answer[i]["nodes"] for answer in answers])
         assert sorted(nodes) == list(range(NODES))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from ppro.config import Settings
 from ppro.data import Splits, load_graph, make_splits
 from ppro.data.large import LargePlan, generate_large, read_large
 from ppro.data.splits import fixed_splits
 from ppro.distributed import RankGroup, fit_shared
-from ppro.fitting import Fit, fit
-from ppro.graph import Graph
+from ppro.graph.core import Graph
+from ppro.settings.settings import Settings
+from ppro.training.fit import Fit, fit
 from tests.distributed.spawned import on_ranks
 
 RUNS = 2

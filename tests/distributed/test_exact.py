@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from ppro.assembly import build_model, prepare_inputs, rows_from_masks
-from ppro.config import Settings
+from ppro.compute.features import Features, row_normalised
+from ppro.compute.propagation import Adjacency
+from ppro.compute.sparse import with_values
 from ppro.distributed import RankGroup, owners
 from ppro.distributed.adjacency import Halves, ShardAdjacency
 from ppro.distributed.fitting import shard_trainer
 from ppro.distributed.shard import Shard
-from ppro.features import Features, row_normalised
-from ppro.network import Inputs
-from ppro.propagation import Adjacency
-from ppro.sparse import with_values
-from ppro.stopping import METRICS
-from ppro.training import Trainer
+from ppro.nn.network import Inputs
+from ppro.settings.settings import Settings
+from ppro.training.assembly import build_model, prepare_inputs, rows_from_masks
+from ppro.training.stopping import MEASURED
+from ppro.training.trainer import Trainer
 from tests.distributed.spawned import on_ranks
 from tests.distributed.test_equal import CASES, RUNS, settings, world
 from tests.support import CPU
@@ -95,8 +95,8 @@ def test_losses_in_double_precision_are_the_same() -> None:
         trainer = Trainer(model, inputs, train, val, few)
         alone = log_of(in_double(trainer, inputs, graph.features, few))
         for answer in answers:
-            for metric in METRICS:
-                row = METRICS.index(metric)
+            for metric in MEASURED:
+                row = MEASURED.index(metric)
                 np.testing.assert_allclose(
                     answer[i][:, row],
                     alone[:, row],

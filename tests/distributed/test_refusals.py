@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from ppro.config import Settings
 from ppro.data.large import LargePlan, generate_large, read_large
 from ppro.data.splits import fixed_splits
 from ppro.distributed import RankGroup, fit_shared, fitting, joined
@@ -17,6 +16,7 @@ from ppro.distributed.features import reader, rows_of_matrix
 from ppro.distributed.group import device_of_rank, speaking
 from ppro.distributed.partition import contiguous, metis, owners
 from ppro.errors import RankError, SettingsError
+from ppro.settings.settings import Settings
 from tests.distributed.test_adjacency import a_graph
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ppro.distributed import RankGroup, fit_shared
 from ppro.errors import RunError
-from ppro.fitting import fit
+from ppro.training.fit import fit
 from tests.distributed.spawned import on_ranks
 from tests.distributed.test_equal import check_equal, essence, settings, world
 

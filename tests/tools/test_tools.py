@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from ppro.config import parse_recipe
-from ppro.recipes import shipped_recipe
+from ppro.settings.recipe import parse_recipe
+from ppro.settings.recipes import shipped_recipe
 
 TOOLS = Path(__file__).parents[2] / "tools"
 
@@ -42,9 +42,9 @@ def test_coverage_has_a_limit_for_lines_and_one_for_branches(
 
 
 FOUND = """
-    ppro.losses.x_node_mean__mutmut_1: killed
-    ppro.losses.x_node_mean__mutmut_2: survived
-    ppro.losses.x_node_mean__mutmut_3: timeout
+    ppro.nn.losses.x_node_mean__mutmut_1: killed
+    ppro.nn.losses.x_node_mean__mutmut_2: survived
+    ppro.nn.losses.x_node_mean__mutmut_3: timeout
     ppro.data.splits.xǁSplitsǁfrom_masks__mutmut_1: killed
     ppro.data.splits.x_fixed__mutmut_1: no tests
 """
@@ -61,7 +61,7 @@ def test_mutants_are_counted_by_module(tmp_path: Path, monkeypatch: pytest.Monke
     record = json.loads(out.read_text())
     assert record["modules"] == {
         "ppro.data.splits": {"killed": 1, "survived": 1, "total": 2},
-        "ppro.losses": {"killed": 2, "survived": 1, "total": 3},
+        "ppro.nn.losses": {"killed": 2, "survived": 1, "total": 3},
     }
     assert (record["killed"], record["survived"], record["total"]) == (3, 2, 5)
     assert record["percent"] == 60.0
@@ -72,7 +72,7 @@ def test_the_recorded_result_is_above_the_limit() -> None:
     path = TOOLS.parent / "results" / "mutation.json"
     record = json.loads(path.read_text(encoding="utf-8"))
     assert record["percent"] >= tool("mutation").LIMIT
-    assert {"ppro.losses", "ppro.controllers", "ppro.data.splits"} == set(record["modules"])
+    assert {"ppro.nn.losses", "ppro.nn.controllers", "ppro.data.splits"} == set(record["modules"])
 
 
 def test_recipes_are_written_from_results(tmp_path: Path) -> None:

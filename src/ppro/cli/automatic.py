@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from ppro.auto import choose
 from ppro.cli import console
-from ppro.config import Recipe, recipe_toml
 from ppro.data import Splits
 from ppro.errors import SettingsError
-from ppro.graph import Graph
-from ppro.runfolder import whole_file
+from ppro.files import whole_file
+from ppro.graph.core import Graph
+from ppro.search.auto import choose
+from ppro.settings.recipe import Recipe, recipe_toml
 
 
 def automatic(
@@ -33,7 +33,7 @@ def automatic(
     Args:
         recipe: what is known before the search.
         given: settings that the user has fixed; they hold in the training, not in the search.
-        budget, device, threads: as for :func:`ppro.auto.choose`.
+        budget, device, threads: as for :func:`ppro.search.auto.choose`.
     """
     if recipe.settings.model != "ppro":
         raise SettingsError("--recipe auto is for PPro; leave --model out, or name a recipe")

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ppro.bench import Case, cases, measure
-from ppro.bench.machine import machine, write_report
-from ppro.bench.memory import peak_of_step
-from ppro.bench.render import draw, page, read_reports
 from ppro.cli import bench_distributed, bench_large, bench_scale, console
 from ppro.cli.options import Device, Threads, find_device
 from ppro.errors import RunError, SettingsError
+from ppro.paper.bench import Case, cases, measure
+from ppro.paper.bench.machine import machine, write_report
+from ppro.paper.bench.memory import peak_of_step
+from ppro.paper.bench.render import draw, page, read_reports
 
 
 class _SpeedFirst(TyperGroup):

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import torch
 import typer
 
-from ppro.bench.distributed import compared, consecutive
-from ppro.bench.large import LargeCase, ensure_graph
-from ppro.bench.machine import machine, write_report
-from ppro.bench.rank_worker import Task
 from ppro.cli import console
+from ppro.paper.bench.distributed import compared, consecutive
+from ppro.paper.bench.large import LargeCase, ensure_graph
+from ppro.paper.bench.machine import machine, write_report
+from ppro.paper.bench.rank_worker import Task
 
 SMALL = {"nodes": 2000.0, "classes": 5.0, "features": 64.0, "degree": 8.0}
 TINY = ("train", "csbm", "--option", "nodes=150", "--runs", "1", "--set", "epochs=5")

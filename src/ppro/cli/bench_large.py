@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import torch
 import typer
 
-from ppro.bench.large import EPOCHS, METHODS, LargeCase, measure_large
-from ppro.bench.machine import machine, write_report
 from ppro.cli import console
 from ppro.cli.train import INTERRUPTED
 from ppro.data.large import LargePlan
 from ppro.errors import RunError
-from ppro.memory import GIB
+from ppro.paper.bench.large import EPOCHS, METHODS, LargeCase, measure_large
+from ppro.paper.bench.machine import machine, write_report
+from ppro.training.memory import GIB
 
 _PLAN = LargePlan()
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ppro.bench.scale_page import page
 from ppro.cli import console
 from ppro.errors import RunError
-from ppro.runfolder import whole_file
+from ppro.files import whole_file
+from ppro.paper.bench.scale_page import page
 
 
 def scale(

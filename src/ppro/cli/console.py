@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import Tensor
 
-from ppro.stopping import METRICS
-from ppro.training import OnEpoch
+from ppro.training.stopping import MEASURED
+from ppro.training.trainer import OnEpoch
 
 # Paths and error texts may hold brackets and colons: nothing printed is read as markup.
 out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
@@ -31,7 +31,7 @@ CORNELL = (
     "flawed: its features and labels are a copy of Texas's, on Cornell's edges."
 )
 
-_VAL = METRICS.index("val_accuracy")
+_VAL = MEASURED.index("val_accuracy")
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

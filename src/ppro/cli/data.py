@@ -26,8 +26,8 @@ from ppro.data.files.findings import findings
 from ppro.data.names import RANDOM
 from ppro.data.page import markdown
 from ppro.errors import DataError
-from ppro.graph import Graph
-from ppro.runfolder import whole_file
+from ppro.files import whole_file
+from ppro.graph.core import Graph
 
 SHOWN_COLUMNS = 12
 

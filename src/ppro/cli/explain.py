@@ -11,12 +11,12 @@ from rich.table import Table
 from ppro.cli import console
 from ppro.cli.options import DataRoot, Offline, Threads
 from ppro.cli.saved import RunFolder, RunIndex, open_run
-from ppro.config import nearest
 from ppro.errors import RunError
-from ppro.explain import ExplainedRun
-from ppro.graph import Graph
-from ppro.runfolder import dump_json
-from ppro.story import node_story
+from ppro.files import dump_json
+from ppro.graph.core import Graph
+from ppro.insight.explain import ExplainedRun
+from ppro.insight.story import node_story
+from ppro.parts import nearest
 
 LONGEST = 60
 """Characters that are shown of a name; ``--json`` gives all of them."""

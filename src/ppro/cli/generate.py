@@ -10,7 +10,7 @@ import typer
 from ppro.cli import console
 from ppro.data.large import LargePlan, generate_large
 from ppro.errors import DataError
-from ppro.runfolder import is_taken, whole_folder
+from ppro.files import is_taken, whole_folder
 
 _DEFAULT = LargePlan()
 

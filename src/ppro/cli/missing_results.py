@@ -7,22 +7,22 @@ from collections.abc import Callable, Sequence
 import typer
 
 from ppro.cli import console
-from ppro.config import nearest
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
-from ppro.experiments import added, rounds, shipped
-from ppro.experiments.automatic import ON_CPU, ON_GPU, Automatic
-from ppro.experiments.cells import Cell
-from ppro.experiments.figures import FIGURES, FigureSpec
-from ppro.experiments.figures.work import missing, run_works
-from ppro.experiments.finals import FINALS
-from ppro.experiments.methods import METHODS
-from ppro.experiments.playoffs import PLAYOFFS
-from ppro.experiments.pool import OnDone, Work, run_tasks
-from ppro.experiments.rounds import Round
-from ppro.experiments.tables import EIGHT, TABLES, Table
-from ppro.experiments.tasks import Plan, Task, missing_tasks
-from ppro.recipes import shipped_recipe
+from ppro.paper import added, rounds, shipped
+from ppro.paper.automatic import ON_CPU, ON_GPU, Automatic
+from ppro.paper.cells import Cell
+from ppro.paper.figures import FIGURES, FigureSpec
+from ppro.paper.figures.work import missing, run_works
+from ppro.paper.finals import FINALS
+from ppro.paper.methods import METHODS
+from ppro.paper.playoffs import PLAYOFFS
+from ppro.paper.pool import OnDone, Work, run_tasks
+from ppro.paper.rounds import Round
+from ppro.paper.tables import EIGHT, TABLES, Table
+from ppro.paper.tasks import Plan, Task, missing_tasks
+from ppro.parts import nearest
+from ppro.settings.recipes import shipped_recipe
 
 INTERRUPTED = 130
 Words = tuple[set[str], set[str], set[str]]

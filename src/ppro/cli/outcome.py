@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from ppro.cli import console
-from ppro.runfolder import RunConfig
+from ppro.runs.runfolder import RunConfig
 
 MAX_BAR = 40
 

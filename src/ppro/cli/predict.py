@@ -9,7 +9,6 @@ import torch
 import typer
 from torch import Tensor
 
-from ppro.assembly import build_model, prepare_inputs
 from ppro.cli import console
 from ppro.cli.file_options import Edges, Nodes, file_source
 from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
@@ -19,20 +18,14 @@ from ppro.cli.wanted_nodes import wanted_nodes
 from ppro.data import Splits
 from ppro.data.files import FileSource, Layout, predict_only, read_schema, read_source
 from ppro.errors import RunError
-from ppro.fitting import NodeTable, accuracy, describe_nodes
-from ppro.graph import UNLABELLED, Graph
-from ppro.nodetable import PARQUET, write_nodes
-from ppro.receptive import describe_some
-from ppro.runfolder import (
-    SCHEMA,
-    RunConfig,
-    best_run,
-    read_config,
-    read_weights,
-    run_settings,
-    whole_file,
-)
-from ppro.threads import use_threads, worth_cores
+from ppro.files import whole_file
+from ppro.graph.core import UNLABELLED, Graph
+from ppro.runs.nodetable import PARQUET, write_nodes
+from ppro.runs.receptive import describe_some
+from ppro.runs.runfolder import SCHEMA, RunConfig, best_run, read_config, read_weights, run_settings
+from ppro.training.assembly import build_model, prepare_inputs
+from ppro.training.fit import NodeTable, accuracy, describe_nodes
+from ppro.training.threads import use_threads, worth_cores
 
 
 def predict(  # noqa: PLR0913 - one argument per option

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import torch
 import typer
 
-from ppro.config import Settings
 from ppro.data import Splits
 from ppro.errors import RankError
-from ppro.fitting import Fit
-from ppro.graph import Graph
-from ppro.runfolder import RunConfig, run_settings
+from ppro.graph.core import Graph
+from ppro.runs.runfolder import RunConfig, run_settings
+from ppro.settings.settings import Settings
+from ppro.training.fit import Fit
 
 if TYPE_CHECKING:
     from ppro.distributed import RankGroup
@@ -101,7 +101,7 @@ def lead(
     settings: Sequence[Settings],
     **options: Any,
 ) -> Fit:
-    """Train together with the followers, as :func:`ppro.fitting.fit` does alone."""
+    """Train together with the followers, as :func:`ppro.training.fit.fit` does alone."""
     from ppro.distributed import fit_shared
 
     result = fit_shared(graph, splits, settings, ranks, **options)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from torch import Tensor
 
-from ppro.auto import has_negative
-from ppro.blocks import row_blocks
-from ppro.config import Recipe, Settings
+from ppro.compute.blocks import row_blocks
 from ppro.data import dataset_info, default_split
 from ppro.data.files import Reading
 from ppro.errors import SettingsError
-from ppro.experiments.methods import METHODS, kind_of
-from ppro.features import FeatureNorm
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
-from ppro.recipes import find_recipe, recipe_names, shipped_recipe
-from ppro.strategies import Strategy
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
+from ppro.paper.methods import METHODS, kind_of
+from ppro.parts import STRATEGIES
+from ppro.parts.choices import FeatureNorm
+from ppro.search.auto import has_negative
+from ppro.settings.recipe import Recipe
+from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
+from ppro.settings.settings import Settings
 
 BLOCK_ROWS = 65_536
 """Rows of features in a file that are looked at at a time."""
@@ -91,8 +92,8 @@ def _base_recipe(
     strategy, model = wanted.get("strategy"), wanted.get("model", "ppro")
     if model in METHODS and own is None:
         return _of_rival(dataset, model)
-    if strategy not in (None, *get_args(Strategy)):
-        raise SettingsError(f"strategy {strategy}: unknown; use l2b, l2u or none")
+    if strategy is not None:
+        STRATEGIES.check(strategy)
     if own is not None:
         norm = norm_of(own.graph)
         return Recipe(dataset=dataset, split=own.splits[0], settings=Settings(feature_norm=norm))

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ppro.cli import console
-from ppro.config import PaperResult, recipe_toml
-from ppro.recipes import find_recipe, recipe_names, shipped_recipe
+from ppro.settings.recipe import PaperResult, recipe_toml
+from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
 
 app = typer.Typer(
     help="List and show recipes: settings per dataset and strategy.", no_args_is_help=True
@@ -23,7 +23,7 @@ def list_recipes() -> None:
         recipe = shipped_recipe(name)
         settings = recipe.settings
         paper = _paper(recipe.paper)
-        rows.append((name, recipe.split, settings.strategy, str(settings.max_steps), paper))
+        rows.append((name, recipe.split, settings.strategy, str(settings.network.max_steps), paper))
     console.out.print(console.aligned(rows, right=(3,)))
     console.out.print()
     console.out.print(console.paragraph(f"L: most propagation steps. {console.CORNELL}"))

@@ -11,7 +11,7 @@ from ppro.cli import console
 from ppro.cli.options import DataRoot, Offline, Threads
 from ppro.cli.saved import RunFolder, RunIndex, open_run
 from ppro.errors import RunError
-from ppro.runfolder import whole_file
+from ppro.files import whole_file
 
 
 def report(
@@ -37,7 +37,7 @@ def report(
 
       ppro report runs/cora-l2b --run 3 --out run3.html
     """
-    from ppro.report import plotting_library, render, report_data
+    from ppro.insight.report import plotting_library, render, report_data
 
     out = out or run / "report.html"
     if out.is_dir():

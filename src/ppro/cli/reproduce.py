@@ -11,20 +11,20 @@ import typer
 from ppro.cli import console
 from ppro.cli.missing_results import chosen_words, run_missing
 from ppro.cli.options import DataRoot, Device, Offline, find_device
-from ppro.config import nearest
 from ppro.errors import SettingsError
-from ppro.experiments import added, rounds_table, shipped
-from ppro.experiments import datasets as dataset_table
-from ppro.experiments.automatic import ON_CPU, ON_GPU
-from ppro.experiments.figures import FIGURES
-from ppro.experiments.figures.render import copy_picture, render
-from ppro.experiments.finals import FINALS
-from ppro.experiments.playoffs import PLAYOFFS
-from ppro.experiments.render import LEGEND, latex, markdown
-from ppro.experiments.search import CONFIGURATIONS
-from ppro.experiments.tables import TABLES, Table
-from ppro.experiments.tasks import QUICK, Plan
-from ppro.runfolder import whole_file
+from ppro.files import whole_file
+from ppro.paper import added, rounds_table, shipped
+from ppro.paper import datasets as dataset_table
+from ppro.paper.automatic import ON_CPU, ON_GPU
+from ppro.paper.figures import FIGURES
+from ppro.paper.figures.render import copy_picture, render
+from ppro.paper.finals import FINALS
+from ppro.paper.playoffs import PLAYOFFS
+from ppro.paper.render import LEGEND, latex, markdown
+from ppro.paper.search import CONFIGURATIONS
+from ppro.paper.tables import TABLES, Table
+from ppro.paper.tasks import QUICK, Plan
+from ppro.parts import nearest
 
 _OF_RECIPES = {
     FINALS.key: FINALS.markdown,

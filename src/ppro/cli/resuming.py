@@ -15,21 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ppro.checkpoint import has_checkpoint, unusable
 from ppro.errors import RunError
-from ppro.runfolder import (
-    HIDDEN,
-    MARKER,
-    RunConfig,
-    check_writable,
-    free_name,
-    is_taken,
-    make_folders,
-    numbered,
-    read_config,
-    remove_empty,
-    write_toml,
-)
+from ppro.files import HIDDEN, MARKER, free_name, is_taken, make_folders, numbered, remove_empty
+from ppro.runs.runfolder import RunConfig, check_writable, read_config, write_toml
+from ppro.training.checkpoint import has_checkpoint, unusable
 
 
 @dataclass

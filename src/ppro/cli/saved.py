@@ -8,15 +8,15 @@ from typing import Annotated
 import torch
 import typer
 
-from ppro.assembly import build_model, prepare_inputs
 from ppro.cli.predict import graph_of_run
 from ppro.data.files import read_schema
 from ppro.data.files.schema import CategoricalColumn, NumericColumn
 from ppro.errors import RunError
-from ppro.explain import ExplainedRun, explain_nodes, one_run
-from ppro.fitting import accuracy, describe_nodes
-from ppro.runfolder import SCHEMA, best_run, read_config, read_weights, run_settings
-from ppro.threads import use_threads, worth_cores
+from ppro.insight.explain import ExplainedRun, explain_nodes, one_run
+from ppro.runs.runfolder import SCHEMA, best_run, read_config, read_weights, run_settings
+from ppro.training.assembly import build_model, prepare_inputs
+from ppro.training.fit import accuracy, describe_nodes
+from ppro.training.threads import use_threads, worth_cores
 
 RunFolder = Annotated[
     Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ppro.runfolder import RunConfig
-from ppro.tracking import JsonLines, MLflow, TensorBoard, Tracker
+from ppro.insight.tracking import JsonLines, MLflow, TensorBoard, Tracker
+from ppro.runs.runfolder import RunConfig
 
 TensorBoardFolder = Annotated[
     Path | None,

@@ -10,9 +10,6 @@ from typing import Annotated, Any
 import typer
 from torch import Tensor
 
-from ppro.auto import BUDGET
-from ppro.baselines import BASELINES
-from ppro.checkpoint import EVERY, Checkpointing
 from ppro.cli import console
 from ppro.cli.automatic import automatic
 from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
@@ -38,14 +35,18 @@ from ppro.cli.ranks import (
 from ppro.cli.recipe_choice import AUTO, choose_recipe, given_settings
 from ppro.cli.resuming import Place, place_of_training
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
-from ppro.config import Settings, assignments
 from ppro.data import Splits, load_graph, make_splits
 from ppro.data.files import Layout, Reading, file_splits, read_source
 from ppro.errors import SettingsError
-from ppro.fitting import Fit, fit
-from ppro.graph import Graph
-from ppro.runfolder import RunConfig, dump_json, run_settings, summary, write_run
-from ppro.tracking import Tracker, finish, listener
+from ppro.files import dump_json
+from ppro.graph.core import Graph
+from ppro.insight.tracking import Tracker, finish, listener
+from ppro.parts import RIVALS
+from ppro.runs.runfolder import RunConfig, run_settings, summary, write_run
+from ppro.search.auto import BUDGET
+from ppro.settings.settings import Settings, assignments
+from ppro.training.checkpoint import EVERY, Checkpointing
+from ppro.training.fit import Fit, fit
 
 INTERRUPTED = 130
 STOPPED = (
@@ -66,7 +67,7 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help=f"ppro, or a rival: {', '.join(BASELINES)}.", show_default="ppro"),
+        typer.Option(help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),
     ] = None,
     strategy: Annotated[
         str | None,
@@ -220,7 +221,7 @@ def _fitted(
     **options: Any,
 ) -> Fit:
     """Train the runs, showing how it goes."""
-    with console.training_progress(config.settings.epochs) as progress:
+    with console.training_progress(config.settings.training.epochs) as progress:
         listen = listener(trackers, _warn, progress)
 
         def on_epoch(done: int, metrics: Tensor, going: int) -> None:
@@ -265,7 +266,7 @@ def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
     work = f"{count(config.runs, 'run')} from seed {settings.seed}"
     lines = (
         f"{config.dataset}: {size}, split {config.split}",
-        f"training {_what(settings)}: {work}, at most {count(settings.epochs, 'epoch')}",
+        f"training {_what(settings)}: {work}, at most {count(settings.training.epochs, 'epoch')}",
         *notes,
     )
     return "\n".join(console.paragraph(line) for line in lines if line)

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ppro.baselines import BASELINES
 from ppro.cli import console
 from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
 from ppro.cli.options import (
@@ -24,14 +23,16 @@ from ppro.cli.options import (
 )
 from ppro.cli.recipe_choice import choose_recipe
 from ppro.cli.tune_outcome import headline, show
-from ppro.config import Recipe, assignments
 from ppro.data import Splits, load_graph, make_splits
 from ppro.data.files import Layout, Reading, file_splits, read_source
 from ppro.data.names import RANDOM
 from ppro.errors import RunError, SettingsError
-from ppro.experiments.search import FIRST_SEED
-from ppro.graph import Graph
-from ppro.runfolder import dump_json
+from ppro.files import dump_json
+from ppro.graph.core import Graph
+from ppro.paper.search import FIRST_SEED
+from ppro.parts import RIVALS
+from ppro.settings.recipe import Recipe
+from ppro.settings.settings import assignments
 
 FOLDER = Path("tuning")
 INTERRUPTED = 130
@@ -50,7 +51,7 @@ def tune(  # noqa: PLR0913 - one argument per option
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help=f"ppro, or a rival: {', '.join(BASELINES)}.", show_default="ppro"),
+        typer.Option(help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),
     ] = None,
     strategy: Annotated[
         str | None,
@@ -176,8 +177,8 @@ def tune(  # noqa: PLR0913 - one argument per option
         graph = reading.graph
     splits = _splits(graph, recipe, reading, seeds, where)
     with _optuna():
-        from ppro.tuning.session import Session, Wishes
-        from ppro.tuning.subject import Subject
+        from ppro.search.tuning.session import Session, Wishes
+        from ppro.search.tuning.subject import Subject
     subject = Subject(graph, splits, recipe, assignments(set_ or []), own=reading is not None)
     wishes = Wishes(
         study=study,
@@ -193,7 +194,9 @@ def tune(  # noqa: PLR0913 - one argument per option
     )
     session = Session(subject, wishes, find_device(device))
     console.err.print(headline(session))
-    ended = session.run(_tell, lambda: console.training_progress(session.evaluator.base.epochs))
+    ended = session.run(
+        _tell, lambda: console.training_progress(session.evaluator.base.training.epochs)
+    )
     best, facts, notes = session.leave()
     show(session, best, facts, notes, console.err if json else console.out)
     if json:

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from ppro.cli import console
 from ppro.cli.outcome import count
-from ppro.config import Recipe
+from ppro.settings.recipe import Recipe
 
 if TYPE_CHECKING:
-    from ppro.tuning.session import Session
+    from ppro.search.tuning.session import Session
 
 
 def headline(session: Session) -> str:

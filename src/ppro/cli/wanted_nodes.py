@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 
 def wanted_nodes(graph: Graph, text: str) -> Tensor:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ppro.data.names import nearest
 from ppro.data.records import DatasetInfo
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 Options = Mapping[str, float]
 _WHOLE = {"neighbours", "nodes", "classes", "features"}

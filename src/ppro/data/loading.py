@@ -19,7 +19,7 @@ from ppro.data.readers.raw import Masks, RawGraph
 from ppro.data.records import DatasetInfo
 from ppro.data.splits import Splits, fixed_splits, random_splits
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 Paths = Mapping[str, Path]
 ACTOR_FEATURES = 932

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ppro.data.readers.raw import BoolArray, Masks
 from ppro.errors import DataError
-from ppro.graph import UNLABELLED
+from ppro.graph.core import UNLABELLED
 
 
 @dataclass(frozen=True, eq=False)

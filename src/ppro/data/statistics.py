@@ -11,10 +11,10 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from ppro.blocks import row_blocks
-from ppro.graph import UNLABELLED, Graph
-from ppro.large_graph import LargeGraph
-from ppro.rows import BLOCK_ROWS, block_pairs
+from ppro.compute.blocks import row_blocks
+from ppro.compute.edge_rows import BLOCK_ROWS, block_pairs
+from ppro.graph.core import UNLABELLED, Graph
+from ppro.graph.large import LargeGraph
 
 
 class Description(TypedDict):

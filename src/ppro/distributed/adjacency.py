@@ -8,12 +8,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from ppro.compute.edge_rows import normalised_values
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import EDGE_SITE, Adjacency, edge_ids
+from ppro.compute.sparse import from_rows, multiply
 from ppro.distributed.halo import Halo, Plan
 from ppro.distributed.local_rows import LocalRows
-from ppro.noise import Noise
-from ppro.propagation import EDGE_SITE, Adjacency, Normalisation, edge_ids
-from ppro.rows import normalised_values
-from ppro.sparse import from_rows, multiply
+from ppro.parts.choices import Normalisation
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,7 @@ def _multiply_into(
     other: Tensor | None,
     beta: float,
 ) -> None:
-    """:func:`ppro.sparse.multiply` into rows of a longer matrix of each run."""
+    """:func:`ppro.compute.sparse.multiply` into rows of a longer matrix of each run."""
     if not matrix.shape[0]:
         return
     if h.is_cuda:

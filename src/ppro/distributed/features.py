@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ppro.compute.feature_blocks import BlockedFeatures, ReadRows
+from ppro.compute.features import Features, row_normalised
 from ppro.distributed.local_rows import gather, starts_of
-from ppro.feature_blocks import BlockedFeatures, ReadRows
-from ppro.features import FeatureNorm, Features, row_normalised
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
+from ppro.parts.choices import FeatureNorm
 
 NEAR = 16
 """Rows of others between two rows of a rank that are read along, instead of reading twice."""

@@ -12,11 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ppro.allocator import keep_freed_memory, return_freed_memory
-from ppro.assembly import build_model
-from ppro.checkpoint import Checkpoint, Checkpointing
-from ppro.class_weights import ClassWeight, class_weights
-from ppro.config import Settings
+from ppro.compute.allocator import keep_freed_memory, return_freed_memory
 from ppro.data.splits import Splits
 from ppro.distributed.gathering import accuracy_over, described, gathered
 from ppro.distributed.group import RankGroup
@@ -24,13 +20,17 @@ from ppro.distributed.partition import Partitioning, owners
 from ppro.distributed.resuming import check_one_part, shared_state
 from ppro.distributed.shard import Shard
 from ppro.errors import SettingsError
-from ppro.fingerprint import fingerprint
-from ppro.fitting import Fit, check_count
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
-from ppro.memory import GIB, Sizes, available, estimate
-from ppro.threads import use_threads, worth_cores
-from ppro.training import OnEpoch, Trainer
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
+from ppro.settings.settings import Settings
+from ppro.training.assembly import build_model
+from ppro.training.checkpoint import Checkpoint, Checkpointing
+from ppro.training.class_weights import ClassWeight, class_weights
+from ppro.training.fingerprint import fingerprint
+from ppro.training.fit import Fit, check_count
+from ppro.training.memory import GIB, Sizes, available, estimate
+from ppro.training.threads import use_threads, worth_cores
+from ppro.training.trainer import OnEpoch, Trainer
 
 BACKBONES = ("appnp", "gcn", "gcnii", "sgc")
 """Those whose steps see neighbours through products with Â alone."""
@@ -95,7 +95,7 @@ class SharedTraining:
         resume: bool = False,
         partition: Partitioning = "metis",
     ) -> SharedTraining:
-        """Take the part of this rank out of a graph; options as of :func:`ppro.fitting.fit`.
+        """Take the part of this rank out of a graph; options as of :func:`ppro.training.fit.fit`.
 
         Args:
             threads: CPU cores of each rank.
@@ -189,11 +189,11 @@ def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
             f"backbone {first.backbone}: several ranks train {', '.join(BACKBONES)}; use one of "
             f"them, {alone}"
         )
-    if any(s.judge_share > 0 for s in settings):
+    if any(s.controllers.judge_share > 0 for s in settings):
         raise SettingsError(
             f"judge_share: several ranks do not draw judges; set judge_share=0, {alone}"
         )
-    if any(s.consistency > 0 for s in settings):
+    if any(s.training.consistency > 0 for s in settings):
         raise SettingsError(
             f"consistency: several ranks do not train with it; set consistency=0, {alone}"
         )

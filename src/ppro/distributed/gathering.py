@@ -7,8 +7,8 @@ from torch import Tensor
 
 from ppro.distributed.group import RankGroup
 from ppro.distributed.shard import Shard
-from ppro.fitting import NodeTable
-from ppro.network import Network, Outcome
+from ppro.nn.network import Network, Outcome
+from ppro.training.fit import NodeTable
 
 
 @torch.no_grad()

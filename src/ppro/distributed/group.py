@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
+from ppro.compute.interrupts import CtrlC
+from ppro.compute.ranks import Ranks
 from ppro.distributed.interrupts import SharedInterrupts
 from ppro.errors import RankError, SettingsError
-from ppro.interrupts import CtrlC
-from ppro.ranks import Ranks
 
 TIMEOUT = datetime.timedelta(minutes=30)
 """How long a rank waits for one that is silent but not known to be dead."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ppro.distributed.group import RankGroup
 from ppro.distributed.local_rows import foreign_pairs, rows_of
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 
 @dataclass(frozen=True, eq=False)

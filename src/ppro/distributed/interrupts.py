@@ -6,9 +6,9 @@ import signal
 from types import FrameType, TracebackType
 from typing import Self
 
+from ppro.compute.interrupts import CtrlC
+from ppro.compute.ranks import Ranks
 from ppro.errors import RankError
-from ppro.interrupts import CtrlC
-from ppro.ranks import Ranks
 
 
 class SharedInterrupts(CtrlC):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ppro.blocks import each_block, row_blocks
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
-from ppro.rows import BLOCK_ROWS, block_pairs, looped
+from ppro.compute.blocks import each_block, row_blocks
+from ppro.compute.edge_rows import BLOCK_ROWS, block_pairs, looped
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ppro.compute.edge_rows import neighbour_sums
+from ppro.compute.ranks import Ranks
 from ppro.distributed.adjacency import Halves
 from ppro.distributed.halo import Halo
-from ppro.priority import standardised
-from ppro.ranks import Ranks
-from ppro.rows import neighbour_sums
+from ppro.nn.priority import Edges, standardised
 
 Moments = tuple[Tensor, Tensor]
 
@@ -29,36 +29,40 @@ def moments_over(measure: Tensor, ranks: Ranks, count: int) -> Moments:
     return mean.to(measure.dtype), deviation.to(measure.dtype)
 
 
-def influence_over(
-    pattern: Halves,
-    halo: Halo,
-    *,
-    self_loops: bool,
-    tolerance: float = 1e-9,
-    iterations: int = 1000,
-) -> Tensor:
-    """The same as :func:`ppro.priority.influence` for the nodes of this rank. Shape ``[n, 2]``.
+class ShardEdges(Edges):
+    """The edges of the nodes of this rank; neighbours elsewhere tell what they hold.
 
     Args:
         pattern: rows of the adjacency, whose values are not looked at.
         self_loops: whether it holds the diagonal.
     """
-    ranks, count = halo.ranks, halo.plan.num_nodes
-    halves = [(m.crow_indices().long(), m.col_indices()) for m in (pattern.inner, pattern.outer)]
-    degree = torch.cat([starts.diff() for starts, _ in halves]).to(torch.float64)
 
-    def step(ec: Tensor) -> Tensor:
-        """(A + I) ec."""
-        received = halo.start(ec.view(1, -1, 1))
-        inner = neighbour_sums(*halves[0], ec)
-        sums = torch.cat([inner, neighbour_sums(*halves[1], received().view(-1))])
-        return sums if self_loops else sums + ec
+    def __init__(self, pattern: Halves, halo: Halo, *, self_loops: bool) -> None:
+        self.halo, self.ranks, self.self_loops = halo, halo.ranks, self_loops
+        self.num_nodes, self.num_own = halo.plan.num_nodes, halo.plan.nodes.shape[0]
+        parts = (pattern.inner, pattern.outer)
+        self._halves = [(m.crow_indices().long(), m.col_indices()) for m in parts]
 
-    ec = torch.full((halo.plan.nodes.shape[0],), count**-0.5, dtype=torch.float64)
-    for _ in range(iterations):
-        previous, ec = ec, step(ec)
-        ec = ec / ranks.sum(ec.square().sum()).sqrt()
-        if float(ranks.max((ec - previous).abs().max())) < tolerance:
-            break
-    measures = [(degree - int(self_loops)).log1p(), ec]
-    return torch.stack([standardised(m, by=moments_over(m, ranks, count)) for m in measures], dim=1)
+    def degree(self) -> Tensor:
+        """Return the number of neighbours of each node."""
+        counts = torch.cat([starts.diff() for starts, _ in self._halves]).to(torch.float64)
+        return counts - int(self.self_loops)
+
+    def with_neighbours(self, x: Tensor) -> Tensor:
+        """Return (A + I) x."""
+        received = self.halo.start(x.view(1, -1, 1))
+        inner = neighbour_sums(*self._halves[0], x)
+        sums = torch.cat([inner, neighbour_sums(*self._halves[1], received().view(-1))])
+        return sums if self.self_loops else sums + x
+
+    def length(self, x: Tensor) -> Tensor:
+        """Return ‖x‖ over the nodes of all ranks."""
+        return self.ranks.sum(x.square().sum()).sqrt()
+
+    def largest(self, x: Tensor) -> float:
+        """Return the largest |x| over the nodes of all ranks."""
+        return float(self.ranks.max(x.abs().max()))
+
+    def standardised(self, x: Tensor) -> Tensor:
+        """Return x with zero mean and unit variance over the nodes of all ranks."""
+        return standardised(x, by=moments_over(x, self.ranks, self.num_nodes))

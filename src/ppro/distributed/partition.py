@@ -11,7 +11,7 @@ from torch import Tensor
 from ppro.distributed.group import RankGroup
 from ppro.distributed.local_rows import edges_by_rows
 from ppro.errors import SettingsError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 Partitioning = Literal["metis", "contiguous"]
 

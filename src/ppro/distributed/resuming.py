@@ -11,9 +11,9 @@ import json
 import torch
 from torch import Tensor
 
-from ppro.checkpoint import Checkpoint
 from ppro.distributed.group import RankGroup
 from ppro.errors import RunError
+from ppro.training.checkpoint import Checkpoint
 
 State = dict[str, Tensor]
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ppro.assembly import rows_from_masks
-from ppro.class_weights import weighted
-from ppro.config import Settings
 from ppro.data.splits import Splits
 from ppro.distributed.adjacency import ShardAdjacency
 from ppro.distributed.features import shard_features
 from ppro.distributed.group import RankGroup
 from ppro.distributed.halo import Halo, Plan
 from ppro.distributed.local_rows import rows_of
-from ppro.distributed.measures import influence_over, moments_over
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
-from ppro.network import Inputs, Rows
-from ppro.priority import influence, standardised
+from ppro.distributed.measures import ShardEdges, moments_over
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
+from ppro.nn.network import Inputs, Rows
+from ppro.nn.priority import Edges, influence, standardised
+from ppro.settings.settings import Settings
+from ppro.training.assembly import rows_from_masks
+from ppro.training.class_weights import weighted
 
 CPU = torch.device("cpu")
 
@@ -35,7 +35,7 @@ class ShardInputs(Inputs):
 
     whole: int
 
-    def standardised(self, measure: Tensor) -> Tensor:
+    def standardised(self, measure: Tensor, which: int = 0) -> Tensor:
         """A measure of the nodes of this rank, standardised over those of all. ``[R, n]``."""
         return standardised(measure, by=moments_over(measure, self.ranks, self.whole))
 
@@ -73,15 +73,17 @@ class Shard:
         """
         plan = Plan.make(graph, owner, ranks)
         halo = Halo(plan, ranks, CPU)
-        rows = rows_of(graph, plan.nodes, self_loops=settings.self_loops)
-        adjacency = ShardAdjacency.build_shard(rows, halo, settings.normalisation)
+        rows = rows_of(graph, plan.nodes, self_loops=settings.inputs.self_loops)
+        adjacency = ShardAdjacency.build_shard(rows, halo, settings.inputs.normalisation)
+        measures = settings.controllers.measures
         if isinstance(graph, LargeGraph):
-            z = influence_over(adjacency.rows, halo, self_loops=settings.self_loops)
+            edges = ShardEdges(adjacency.rows, halo, self_loops=settings.inputs.self_loops)
+            z = influence(edges, measures)
         else:
             # A graph that every rank has in memory is quicker done alone than by many exchanges.
-            z = influence(graph.edge_index, graph.num_nodes)[plan.nodes]
+            z = influence(Edges(graph.edge_index, graph.num_nodes), measures)[plan.nodes]
         inputs = ShardInputs(
-            shard_features(graph, plan.nodes, settings.feature_norm, device),
+            shard_features(graph, plan.nodes, settings.inputs.feature_norm, device),
             adjacency.to(device),
             z.to(torch.float32).to(device),
             graph.num_nodes,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ppro.data.files import FileSource, Layout, Reading, read_source, save_graph
 from ppro.data.files.export import export_graph
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 nx = pytest.importorskip("networkx")
 pytest.importorskip("pyarrow")

@@ -13,7 +13,7 @@ from ppro.data import make_splits
 from ppro.data.files import FileSource, Layout, Reading, file_splits, read_source
 from ppro.data.files.export import export_graph
 from ppro.data.files.findings import findings
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 from tests.data.files.support import reading
 
 pytest.importorskip("pyarrow")

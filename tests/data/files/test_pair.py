@@ -170,7 +170,7 @@ def test_the_order_of_rows_does_not_matter(
 
 
 def _edge_set(graph: object) -> set[tuple[str, str, float]]:
-    from ppro.graph import Graph
+    from ppro.graph.core import Graph
 
     assert isinstance(graph, Graph)
     assert graph.node_ids is not None

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from ppro.data import load_graph, make_splits, save_graph
 from ppro.data.files import GIVEN, FileSource, Layout, Reading, file_splits, read_source
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 from tests.cli.conftest import _REAL_DATA
 
 nx = pytest.importorskip("networkx")

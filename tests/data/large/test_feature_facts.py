@@ -16,8 +16,8 @@ from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
 from ppro.data.large import LargePlan, feature_facts, generate_large, read_large
 from ppro.data.statistics import describe
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
 
 PLAN = LargePlan(nodes=200, degree=3, classes=3, features=4, train=0.4, val=0.2)
 

@@ -11,8 +11,8 @@ import torch
 
 from ppro.data.large import META, checks, is_large_folder, read_large
 from ppro.errors import DataError
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
 
 Change = Callable[[Any], Any]
 

@@ -10,7 +10,7 @@ from ppro.data.readers.geom_gcn import SPLIT_PARTS, read_geom_gcn, read_split_fi
 from ppro.data.readers.npz import read_npz, read_npz_masks
 from ppro.data.readers.raw import RawGraph
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 EDGES = "node_id\tnode_id\n0\t1\n2\t1\n"
 NODES = "node_id\tfeature\tlabel\n2\t0,1,0\t1\n0\t1,0,1\t0\n1\t0,0,0\t1\n"

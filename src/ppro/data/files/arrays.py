@@ -28,7 +28,7 @@ from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import Schema
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError
-from ppro.graph import UNLABELLED
+from ppro.graph.core import UNLABELLED
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ppro.compute.sparse import csr_tensor
 from ppro.data.files.cells import is_missing, numbers, texts
 from ppro.data.files.schema import CategoricalColumn, Column, NumericColumn, Schema
 from ppro.data.files.tables import arrow
-from ppro.data.readers.raw import csr_tensor
 from ppro.errors import DataError
 
 Matrix = NDArray[np.float32]

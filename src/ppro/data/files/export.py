@@ -9,7 +9,7 @@ import torch
 
 from ppro.data.files.tables import arrow, is_csv
 from ppro.data.splits import Splits
-from ppro.graph import UNLABELLED, Graph
+from ppro.graph.core import UNLABELLED, Graph
 
 PART = "part"
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from ppro.data.files.reading import Reading
 from ppro.data.large.feature_facts import FeatureFacts, feature_facts
 from ppro.data.statistics import Description, describe
-from ppro.graph import Graph
-from ppro.large_graph import LargeGraph
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
 
 SMALL_CLASS = 3
 """A class with fewer nodes cannot have one in each of train, val and test."""

@@ -12,7 +12,7 @@ from ppro.data.files.cells import texts
 from ppro.data.files.tables import MISSING, arrow
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError
-from ppro.graph import UNLABELLED
+from ppro.graph.core import UNLABELLED
 
 PARTS = {
     **dict.fromkeys(("train", "training"), "train"),

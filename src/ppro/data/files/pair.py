@@ -20,7 +20,7 @@ from ppro.data.files.tables import column_names, read_table
 from ppro.data.names import nearest
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
-from ppro.graph import UNLABELLED
+from ppro.graph.core import UNLABELLED
 
 USUAL_IDS = ("id", "node_id", "node")
 USUAL_LABELS = ("label", "class", "y")

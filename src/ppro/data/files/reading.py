@@ -16,7 +16,7 @@ from ppro.data.names import RANDOM
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.data.splits import Splits, fixed_splits, random_splits
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 GIVEN = "given"
 """The name of the split that the files themselves state."""
@@ -64,7 +64,7 @@ def finished(
     """Check the parts of a graph together; errors name the file that the edges came from.
 
     Raises:
-        DataError: what :meth:`ppro.graph.Graph.build` refuses, and graphs without an edge.
+        DataError: what :meth:`ppro.graph.core.Graph.build` refuses, and graphs without an edge.
     """
     graph = Graph.build(
         str(path),

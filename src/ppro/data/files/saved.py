@@ -24,7 +24,7 @@ from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
 from ppro.data.splits import Splits
 from ppro.errors import DataError
-from ppro.graph import Graph
+from ppro.graph.core import Graph
 
 FORMAT = 1
 KEY = "ppro"
@@ -38,9 +38,9 @@ def save_graph(path: Path | str, graph: Any, splits: Splits | None = None) -> No
 
     Args:
         path: the file, whose name should end in ``.safetensors``.
-        graph: a :class:`ppro.graph.Graph`, or a ``Data`` of PyTorch Geometric, of which
+        graph: a :class:`ppro.graph.core.Graph`, or a ``Data`` of PyTorch Geometric, of which
             ``edge_index``, ``edge_weight``, ``x``, ``y`` and the masks are kept.
-        splits: the masks of a :class:`ppro.graph.Graph`, where it has any.
+        splits: the masks of a :class:`ppro.graph.core.Graph`, where it has any.
 
     Raises:
         DataError: there is no edge_index or no x.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppro.blocks import row_blocks
+from ppro.compute.blocks import row_blocks
 from ppro.data.large.store import PARTS
 from ppro.errors import DataError
-from ppro.graph import UNLABELLED
-from ppro.large_graph import FeatureRows
+from ppro.graph.core import UNLABELLED
+from ppro.graph.large import FeatureRows
 
 BLOCK = 2**21
 """Values looked at at a time."""

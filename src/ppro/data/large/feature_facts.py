@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppro.blocks import row_blocks
-from ppro.large_graph import FeatureRows
+from ppro.compute.blocks import row_blocks
+from ppro.graph.large import FeatureRows
 
 BLOCK = 2**21
 """Values looked at at a time."""

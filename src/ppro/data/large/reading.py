@@ -19,7 +19,7 @@ from ppro.data.large.checks import (
 from ppro.data.large.store import META, PARTS, SPLIT, Meta, open_array, read_meta
 from ppro.data.readers.raw import Masks
 from ppro.errors import DataError
-from ppro.large_graph import FeatureRows, LargeGraph
+from ppro.graph.large import FeatureRows, LargeGraph
 
 
 def is_large_folder(path: Path) -> bool:

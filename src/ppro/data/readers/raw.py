@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ppro.compute.sparse import csr_tensor
 from ppro.errors import DataError
 
 BoolArray = NDArray[np.bool_]
@@ -22,7 +23,7 @@ MAX_FILE_BYTES = 128 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class RawGraph:
-    """Edges as the file lists them, features and labels, before :meth:`ppro.graph.Graph.build`.
+    """Edges as the file lists them, features and labels, before ``Graph.build``.
 
     Args:
         edges: pairs of nodes, in any direction. Shape ``[2, E]``.
@@ -65,20 +66,6 @@ def file_lines(path: Path) -> list[str]:
         return file_bytes(path).decode("ascii").splitlines()
     except UnicodeDecodeError as error:
         raise broken(path, f"byte {error.start} is not ASCII text") from error
-
-
-def csr_tensor(matrix: sp.csr_matrix) -> Tensor:
-    """A SciPy matrix as a float32 CSR tensor with sorted columns and no stored zero."""
-    matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=True)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(matrix.indptr.astype(np.int64)),
-        torch.from_numpy(matrix.indices.astype(np.int64)),
-        torch.from_numpy(matrix.data),
-        size=matrix.shape,
-        check_invariants=True,
-    )
 
 
 def raw_graph(edges: IntArray, features: sp.csr_matrix, labels: IntArray) -> RawGraph:

@@ -1,6 +1,0 @@
-"""Speed and memory, measured against PyTorch Geometric in one run on the machine at hand."""
-
-from ppro.bench.cases import Case, cases
-from ppro.bench.measure import measure
-
-__all__ = ["Case", "cases", "measure"]

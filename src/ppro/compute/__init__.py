@@ -1,0 +1,1 @@
+"""How it is computed: sparse products, propagation and its adjoint, dropout, features, layers."""

@@ -1,0 +1,178 @@
+"""Attention over the entries of an adjacency, several heads and runs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.layers import Dropping, glorot, zeros
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
+from ppro.compute.sparse import multiply, row_indices, transpose
+from ppro.errors import SettingsError
+
+SLOPE = 0.2
+ATTENTION_SITE = 100_000
+"""Dropout site of the coefficients in layer k: ``ATTENTION_SITE + k``."""
+
+
+class Attention(nn.Module):
+    """ĥ_i = Σ_j a_ij z_j + b in every head, where z = h W (Veličković et al., 2018).
+
+    a_ij is the softmax over j of LeakyReLU(t·z_i + s·z_j). The product with W is the caller's:
+    features have one of their own.
+
+    Args:
+        fan_in: the width of h.
+        heads: their number; their outputs are joined.
+        width: the width of one head.
+    """
+
+    def __init__(
+        self, rngs: Sequence[torch.Generator], fan_in: int, heads: int, width: int
+    ) -> None:
+        super().__init__()
+        self.weight, self.bias = glorot(rngs, fan_in, heads * width), zeros(rngs, heads * width)
+        self.target, self.source = glorot(rngs, heads, width), glorot(rngs, heads, width)
+
+    def forward(self, z: Tensor, pattern: Pattern, scale: Tensor | None) -> Tensor:
+        """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ, alike; scale ``[R, heads, nnz]``."""
+        runs, nodes, width = z.shape
+        heads = self.target.shape[1]
+        z = z.view(runs, nodes, heads, -1).transpose(1, 2).reshape(runs * heads, nodes, -1)
+        target, source = (
+            torch.bmm(z, vector.reshape(runs * heads, -1, 1)).squeeze(-1)
+            for vector in (self.target, self.source)
+        )
+        a: Tensor = _Coefficients.apply(target, source, pattern)  # type: ignore[no-untyped-call]
+        if scale is not None:
+            a = a * scale.view(runs * heads, -1)
+        mixed: Tensor = _Mixture.apply(a, z, pattern)  # type: ignore[no-untyped-call]
+        joined = mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
+        return joined + self.bias.unsqueeze(1)
+
+
+class Attending(Dropping):
+    """A network with layers of attention: it knows the pattern of Â and drops coefficients.
+
+    Of Â only the pattern counts: attention takes the place of its entries, so the normalisation
+    and the weights of edges play no part. Edge dropout drops coefficients as it would entries.
+    """
+
+    _pattern: Pattern | None = None
+
+    def attend(
+        self, k: int, layer: Attention, z: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> Tensor:
+        """The attention of layer k over z, with the dropout of its coefficients."""
+        scale = None if noise is None else self._scale(k, layer, adjacency, noise)
+        out: Tensor = layer(z, self._pattern_of(adjacency), scale)
+        return out
+
+    def _pattern_of(self, adjacency: Adjacency) -> Pattern:
+        """The entries of Â, listed once: on a GPU that waits for the device."""
+        if self._pattern is None or self._pattern.matrix is not adjacency.matrix:
+            self._pattern = Pattern.of(adjacency.matrix)
+        return self._pattern
+
+    def _scale(self, k: int, layer: Attention, adjacency: Adjacency, noise: Noise) -> Tensor:
+        """What dropout multiplies the coefficients with. Shape ``[R, heads, nnz]``."""
+        entries = adjacency.matrix.values()
+        ids = self.ids(layer.target.shape[1], entries.shape[0], entries.device)
+        scale = noise.scale(ids, ATTENTION_SITE + k)
+        if adjacency.values is None:
+            return scale
+        return scale * (adjacency.values / entries).unsqueeze(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The entries of a CSR matrix, and of its transpose in the order that ``order`` gives."""
+
+    matrix: Tensor
+    adjoint: Tensor
+    order: Tensor
+    rows: Tensor
+    columns: Tensor
+
+    @classmethod
+    def of(cls, matrix: Tensor) -> Pattern:
+        """List the entries."""
+        adjoint, order = transpose(matrix)
+        return cls(matrix, adjoint, order, row_indices(matrix), matrix.col_indices().long())
+
+    def of_rows(self, values: Tensor) -> Tensor:
+        """What the row of each entry holds. Shapes: ``[B, n, ...]`` to ``[B, nnz, ...]``."""
+        return values.index_select(1, self.rows)
+
+    def of_columns(self, values: Tensor) -> Tensor:
+        """What the column of each entry holds."""
+        return values.index_select(1, self.columns)
+
+    def row_sums(self, values: Tensor) -> Tensor:
+        """Shapes: ``[B, nnz]`` to ``[B, n]``."""
+        ones = values.new_ones(values.shape[0], self.matrix.shape[0], 1)
+        return multiply(self.matrix, ones, values=values.contiguous()).squeeze(-1)
+
+    def column_sums(self, values: Tensor) -> Tensor:
+        """Shapes: ``[B, nnz]`` to ``[B, n]``."""
+        ones = values.new_ones(values.shape[0], self.matrix.shape[0], 1)
+        return multiply(self.adjoint, ones, values=values.index_select(1, self.order)).squeeze(-1)
+
+
+def head_width(hidden: int, heads: int) -> int:
+    """The width of one head where all together have ``hidden``.
+
+    Raises:
+        SettingsError: it cannot be split evenly.
+    """
+    if hidden % heads:
+        raise SettingsError(
+            f"gat: hidden = {hidden} cannot be split over {heads} heads; "
+            f"set hidden to a multiple of heads, for example {heads * (hidden // heads + 1)}"
+        )
+    return hidden // heads
+
+
+class _Coefficients(torch.autograd.Function):
+    """a_ij = softmax over j of LeakyReLU(t_i + s_j). Shapes: ``[B, n]`` twice to ``[B, nnz]``."""
+
+    @staticmethod
+    def forward(ctx: Any, target: Tensor, source: Tensor, pattern: Pattern) -> Tensor:
+        score = pattern.of_rows(target) + pattern.of_columns(source)
+        slope = torch.full_like(score, SLOPE).masked_fill_(score > 0, 1.0)
+        score = score * slope
+        rows = pattern.rows.expand_as(score)
+        highest = torch.full_like(target, -torch.inf).scatter_reduce(1, rows, score, "amax")
+        e = torch.exp(score - pattern.of_rows(highest))
+        a = e / pattern.of_rows(pattern.row_sums(e))
+        ctx.save_for_backward(a, slope)
+        ctx.pattern = pattern
+        return a
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        (a, slope), pattern = ctx.saved_tensors, ctx.pattern
+        share = a * grads[0]
+        g = (share - a * pattern.of_rows(pattern.row_sums(share))) * slope
+        return pattern.row_sums(g), pattern.column_sums(g), None
+
+
+class _Mixture(torch.autograd.Function):
+    """Σ_j a_ij z_j. Shapes: a ``[B, nnz]``, z ``[B, n, d]`` to ``[B, n, d]``."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, z: Tensor, pattern: Pattern) -> Tensor:
+        ctx.save_for_backward(a, z)
+        ctx.pattern = pattern
+        return multiply(pattern.matrix, z, values=a)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        (a, z), pattern, g = ctx.saved_tensors, ctx.pattern, grads[0].contiguous()
+        to_a = (pattern.of_rows(g) * pattern.of_columns(z)).sum(-1)
+        return to_a, multiply(pattern.adjoint, g, values=a.index_select(1, pattern.order)), None

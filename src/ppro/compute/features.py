@@ -1,0 +1,163 @@
+"""Node features and the first linear layer over them, sparse as long as they are sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ppro.compute.noise import Noise, element_ids, matrix_ids
+from ppro.compute.sparse import compact, multiply, row_indices, transpose, with_values
+
+FEATURE_SITE = 0
+NODE_SITE = 3
+
+
+def row_normalised(features: Tensor) -> Tensor:
+    """Each row divided by the sum of its absolute values; a row of zeros stays as it is."""
+    if features.layout != torch.sparse_csr:
+        total = features.abs().sum(1, keepdim=True)
+        return features / torch.where(total == 0, 1.0, total)
+    rows = row_indices(features)
+    values = features.values()
+    total = values.new_zeros(features.shape[0]).index_add_(0, rows, values.abs())
+    return with_values(features, values / torch.where(total == 0, 1.0, total)[rows])
+
+
+def rows_of_runs(x: Tensor, ids: Tensor, runs: int, noise: Noise | None) -> Tensor:
+    """Rows of every run, without those that the noise drops. Shapes: ``[n, f]`` to ``[R, n, f]``.
+
+    Where none are dropped, all runs share one matrix (a stride of 0).
+
+    Args:
+        ids: dropout ids of the rows. Shape ``[1, n]``.
+    """
+    x = x.expand(runs, *x.shape)
+    if noise is None or noise.node_rates is None:
+        return x
+    return x * noise.scale(ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+
+
+class Features:
+    """Features X of all nodes, ready for ``dropout(X) W`` of many runs.
+
+    Args:
+        matrix: X, dense or sparse CSR. Shape ``[n, f]``.
+        numbers: the nodes of the rows in the whole graph, or None where these are all. ``[n]``.
+
+    Attributes:
+        nodes: the nodes of the rows where they are a block of all rows, else None. ``[1, b]``.
+    """
+
+    nodes: Tensor | None = None
+
+    def __init__(self, matrix: Tensor, numbers: Tensor | None = None) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.forward: _SparseDropped | _DenseDropped
+        self.adjoint: _SparseDropped | _DenseDropped
+        sparse = matrix.layout == torch.sparse_csr
+        if numbers is None:
+            numbers = torch.arange(self.shape[0], device=matrix.device)
+        dropped = _SparseDropped if sparse else _DenseDropped
+        self.forward, self.adjoint = dropped.pair(matrix, numbers)
+        self._row_ids = matrix_ids(numbers, 1).squeeze(-1).unsqueeze(0)
+
+    @cached_property
+    def dense(self) -> Tensor:
+        """X as a dense matrix, for layers that take no other. Shape ``[n, f]``."""
+        return self.forward.matrix.to_dense()
+
+    def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
+        """X of every run, without the rows that the noise drops. Shape ``[R, n, f]``."""
+        return rows_of_runs(self.dense, self._row_ids, runs, noise)
+
+    def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
+        """Layers that work on each row by itself, one after the other where on disk.
+
+        Args:
+            layers: from features to ``[R, rows, d]``; called again in the backward pass.
+            parameters: the weights of the layers.
+        """
+        return layers(self)
+
+    def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(X) W of every run, differentiable in W.
+
+        Where the noise drops nodes too, whole rows of X go.
+
+        Args:
+            weight: W of each run. Shape ``[R, f, d]``.
+            noise: the dropout of this pass, or None to drop nothing.
+
+        Returns:
+            Shape ``[R, n, d]``.
+        """
+        out: Tensor = _FeatureLinear.apply(weight, self, noise)  # type: ignore[no-untyped-call]
+        if noise is None or noise.node_rates is None:
+            return out
+        # A row of X that is zero makes a row of X W that is zero.
+        return out * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
+
+
+class _SparseDropped:
+    """A sparse matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
+
+    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
+        self.matrix, self.ids = matrix, ids
+
+    @classmethod
+    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
+        """X and its transpose; an element has the same id in both."""
+        matrix = compact(matrix)
+        ids = element_ids(numbers[row_indices(matrix)], matrix.col_indices())
+        adjoint, order = transpose(matrix)
+        return cls(matrix, ids), cls(adjoint, ids[order])
+
+    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
+        values = None
+        if noise is not None:
+            values = noise.drop(
+                self.matrix.values().unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE
+            )
+        return multiply(self.matrix, right.contiguous(), values=values)
+
+
+class _DenseDropped:
+    """A dense matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
+
+    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
+        self.matrix, self.ids = matrix, ids
+
+    @classmethod
+    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
+        """X and its transpose; an element has the same id in both."""
+        ids = matrix_ids(numbers, matrix.shape[1])
+        return cls(matrix, ids), cls(matrix.t(), ids.t())
+
+    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
+        if noise is None:
+            return torch.matmul(self.matrix, right)
+        if right.is_cuda:
+            dropped = noise.drop(self.matrix.unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE)
+            return torch.bmm(dropped, right)
+        out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
+        for run in range(right.shape[0]):
+            scale = noise.run(run).scale(self.ids.unsqueeze(0), FEATURE_SITE)
+            torch.mm(self.matrix * scale[0], right[run], out=out[run])
+        return out
+
+
+class _FeatureLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, features: Features, noise: Noise | None) -> Tensor:
+        ctx.features, ctx.noise = features, noise
+        return features.forward.product(weight, noise)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.features.adjoint.product(grads[0], ctx.noise), None, None

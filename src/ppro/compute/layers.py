@@ -1,0 +1,108 @@
+"""Layers that hold the weights of many runs in a leading dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.noise import Noise, matrix_ids
+
+
+def generators(seeds: Sequence[int], device: str = "cpu") -> list[torch.Generator]:
+    """One generator of initial weights for each run."""
+    return [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
+
+
+def uniform(rngs: Sequence[torch.Generator], shape: Sequence[int], bound: float) -> nn.Parameter:
+    """A parameter drawn from U(-bound, bound), run by run. Shape ``[R, *shape]``."""
+    rows = [torch.empty(*shape).uniform_(-bound, bound, generator=rng) for rng in rngs]
+    return nn.Parameter(torch.stack(rows))
+
+
+def glorot(rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> nn.Parameter:
+    """Glorot-uniform weights of every run. Shape ``[R, fan_in, fan_out]``."""
+    return uniform(rngs, (fan_in, fan_out), math.sqrt(6 / (fan_in + fan_out)))
+
+
+def zeros(rngs: Sequence[torch.Generator], *shape: int) -> nn.Parameter:
+    """A parameter of zeros. Shape ``[R, *shape]``."""
+    return nn.Parameter(torch.zeros(len(rngs), *shape))
+
+
+class RunLinear(nn.Module):
+    """y = x W + b, with W and b of each run.
+
+    Shapes: x ``[R, m, in]``, W ``[R, in, out]``, b ``[R, out]``, y ``[R, m, out]``.
+    """
+
+    def __init__(self, rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> None:
+        super().__init__()
+        self.weight = glorot(rngs, fan_in, fan_out)
+        self.bias = zeros(rngs, fan_out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the layer of each run to its own rows."""
+        return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight)
+
+
+class RunBatchNorm(nn.Module):
+    """Batch normalisation (Ioffe & Szegedy, 2015) over the rows of each run.
+
+    The running statistics are parameters without a gradient, so that they are kept, saved and
+    selected with the weights that go with them. Shapes: x ``[R, m, d]``, all others ``[R, d]``.
+    """
+
+    MOMENTUM = 0.1
+    EPSILON = 1e-5
+
+    def __init__(self, rngs: Sequence[torch.Generator], width: int) -> None:
+        super().__init__()
+        self.weight, self.bias = (zeros(rngs, width) for _ in range(2))
+        self.mean, self.variance = (zeros(rngs, width) for _ in range(2))
+        for parameter in (self.weight, self.variance):
+            parameter.data += 1
+
+    def forward(self, x: Tensor, batch: slice | None) -> Tensor:
+        """Normalise by the statistics of some of the rows, or by the running ones.
+
+        Args:
+            batch: the rows whose statistics count and join the running ones, or None.
+        """
+        mean, variance = self.mean.detach(), self.variance.detach()
+        if batch is not None:
+            variance, mean = torch.var_mean(x[:, batch], dim=1, correction=0)
+            with torch.no_grad():
+                self.mean.lerp_(mean, self.MOMENTUM)
+                self.variance.lerp_(variance, self.MOMENTUM)
+        scale = self.weight * torch.rsqrt(variance + self.EPSILON)
+        return torch.addcmul((self.bias - mean * scale).unsqueeze(1), x, scale.unsqueeze(1))
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The running mean and variance."""
+        return [self.mean, self.variance]
+
+
+class Dropping(nn.Module):
+    """A module that drops elements of embeddings of all nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: dict[tuple[int, int, torch.device], Tensor] = {}
+
+    def ids(self, rows: int, width: int, device: torch.device) -> Tensor:
+        """Dropout ids of a whole matrix, worked out once. Shape ``[1, rows, width]``."""
+        key = rows, width, device
+        if key not in self._ids:
+            self._ids[key] = matrix_ids(torch.arange(rows, device=device), width).unsqueeze(0)
+        return self._ids[key]
+
+    def dropout_all(self, h: Tensor, noise: Noise | None, site: int) -> Tensor:
+        """Inverted dropout of the rows of all nodes, ``[R, n, d]``."""
+        if noise is None:
+            return h
+        if noise.nodes is not None:
+            return noise.drop_rows(h, noise.nodes.unsqueeze(0), site)
+        return noise.drop(h, self.ids(h.shape[1], h.shape[2], h.device), site)

@@ -1,0 +1,1 @@
+"""The graph: validated and frozen, from any library, with its labels."""

@@ -1,0 +1,138 @@
+"""Graphs of other libraries as ours: PyTorch Geometric, NetworkX, SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ppro.errors import DataError
+from ppro.graph.core import Graph
+from ppro.graph.foreign import Parts, from_networkx, is_networkx, parts_of
+from ppro.graph.foreign.parts import MASKS, as_mask
+from ppro.graph.labels import encoded, known_labels
+
+__all__ = [
+    "MASKS",
+    "Parts",
+    "Taken",
+    "as_graph",
+    "as_mask",
+    "labels_of",
+    "masks_of",
+    "parts_of",
+    "take",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A graph that came in, with what the user calls its classes and the masks it brought.
+
+    Args:
+        classes: class c of the graph as the user writes it, at position c.
+        masks: those of MASKS that the object has. Shapes ``[k, n]``, bool.
+    """
+
+    graph: Graph
+    classes: NDArray[Any]
+    masks: dict[str, Tensor] = field(default_factory=dict)
+
+
+def as_graph(
+    source: Any,
+    labels: Any = None,
+    *,
+    features: str | Sequence[str] = "x",
+    label: str = "y",
+    weight: str = "weight",
+) -> Graph:
+    """A graph of another library as a checked :class:`ppro.Graph`.
+
+    Edges become undirected, duplicates are merged and self-loops dropped. Nodes without a label
+    have None, NaN or -1; classes are sorted.
+
+    Args:
+        source: a ``Data`` of PyTorch Geometric (``x``, ``edge_index``, and where it has them ``y``
+            and ``edge_weight``), a NetworkX graph, a pair (adjacency, features) of SciPy or NumPy
+            matrices, or a :class:`ppro.Graph`, which stays as it is.
+        labels: one for each node, instead of those of the source.
+        features: for NetworkX: the node attribute that holds the features, or the names of several
+            attributes of one number each.
+        label: for NetworkX: the node attribute that holds the label.
+        weight: for NetworkX: the edge attribute that holds a weight, used where all edges have it.
+
+    Raises:
+        DataError: something is missing, of the wrong shape or not finite; the message says what.
+    """
+    if is_networkx(source):
+        return _taken(from_networkx(source, features, label, weight), labels, None).graph
+    return take(source, labels).graph
+
+
+def take(source: Any, labels: Any = None, classes: NDArray[Any] | None = None) -> Taken:
+    """A graph with its classes and masks.
+
+    Args:
+        source: as for :func:`as_graph`, with the attributes that it names by default.
+        labels: one for each node, instead of those of the source.
+        classes: the classes of a model that is to be applied. The labels of the source do not
+            matter then, and are left out.
+    """
+    if not isinstance(source, Graph):
+        return _taken(parts_of(source), labels, classes)
+    if classes is not None:
+        names = tuple(map(str, classes.tolist()))
+        unknown = torch.full_like(source.labels, -1)
+        return Taken(replace(source, labels=unknown, class_names=names), classes)
+    if labels is None:
+        return Taken(source, np.array(source.class_names))
+    codes, found = encoded(*known_labels(labels, source.num_nodes, source.name), None)
+    names = _names(source.name, found)
+    return Taken(replace(source, labels=codes, class_names=names), found)
+
+
+def labels_of(source: Any) -> Any:
+    """The labels that a source brings, as it writes them; None where it has none."""
+    if isinstance(source, Graph):
+        names = np.array([*source.class_names, None], dtype=object)
+        return names[source.labels.numpy()]
+    return parts_of(source).labels
+
+
+def masks_of(source: Any) -> dict[str, Tensor]:
+    """The masks that a source brings."""
+    return {} if isinstance(source, Graph) else parts_of(source).masks
+
+
+def _taken(parts: Parts, labels: Any, classes: NDArray[Any] | None) -> Taken:
+    count, name = parts.features.shape[0], parts.name
+    labels = parts.labels if labels is None else labels
+    if classes is not None:
+        codes = torch.full((count,), -1)
+    elif labels is None:
+        raise DataError(f"{name}: no labels; give one for each node that is known")
+    else:
+        codes, classes = encoded(*known_labels(labels, count, name), None)
+    graph = Graph.build(
+        name,
+        parts.edges,
+        parts.features,
+        codes,
+        edge_weight=parts.weight,
+        class_names=_names(name, classes),
+        node_ids=parts.node_ids,
+    )
+    return Taken(graph, classes, parts.masks)
+
+
+def _names(name: str, classes: NDArray[Any]) -> tuple[str, ...]:
+    if classes.shape[0] < 2:
+        found = "no label is known" if not classes.shape[0] else f"only one class, {classes[0]}"
+        raise DataError(f"{name}: {found}; node classification needs two classes or more")
+    return tuple(map(str, classes.tolist()))

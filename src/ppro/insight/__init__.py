@@ -1,0 +1,1 @@
+"""What a run says: explanations, the report, and metrics while it trains."""

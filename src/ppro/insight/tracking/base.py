@@ -1,0 +1,83 @@
+"""What every tracker shares: the interface, and the metrics of a training as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from ppro.errors import RunError
+from ppro.training.stopping import MEASURED, History
+from ppro.training.trainer import OnEpoch
+
+Facts = Mapping[str, Any]
+"""What :func:`ppro.runs.runfolder.summary` says of a training."""
+
+SUMMARY = ("val_mean", "val_std", "test_mean", "test_std", "seconds", "epochs")
+"""The facts of a training that are told at its end."""
+
+
+class Tracker(Protocol):
+    """What listens to a training."""
+
+    def on_epoch(self, epoch: int, metrics: Tensor, active: int) -> None:
+        """Take note of an epoch (see :data:`ppro.training.trainer.OnEpoch`)."""
+
+    def finish(self, history: History, facts: Facts, folder: Path) -> None:
+        """Take note of the whole training, of which ``folder`` holds the result."""
+
+    def close(self) -> None:
+        """Let go of files and connections, however training ended."""
+
+
+def means(metrics: Tensor) -> dict[str, float]:
+    """The mean of every metric over the runs that have one, by name. ``metrics``: ``[5, R]``."""
+    values = metrics.nanmean(dim=1).tolist()
+    return {name: value for name, value in zip(MEASURED, values, strict=True) if value == value}
+
+
+def rows(history: History) -> Iterator[tuple[int, int, dict[str, float]]]:
+    """Run, epoch counted from 1, and metrics, for every epoch that a run was trained."""
+    by_run = history.metrics.permute(2, 0, 1).tolist()
+    for run, epochs in enumerate(history.epochs.tolist()):
+        for epoch, values in enumerate(by_run[run][:epochs], start=1):
+            yield run, epoch, dict(zip(MEASURED, values, strict=True))
+
+
+def listener(
+    trackers: Sequence[Tracker], warn: Callable[[str], None], progress: OnEpoch | None = None
+) -> OnEpoch:
+    """What a training calls after an epoch: progress, then every tracker.
+
+    A tracker that fails is told and left out: no training is lost for want of a server.
+    """
+    going = list(trackers)
+
+    def call(epoch: int, metrics: Tensor, active: int) -> None:
+        if progress is not None:
+            progress(epoch, metrics, active)
+        for tracker in tuple(going):
+            try:
+                tracker.on_epoch(epoch, metrics, active)
+            except (RunError, OSError) as error:
+                going.remove(tracker)
+                warn(f"{error} (training goes on without it)")
+
+    return call
+
+
+def finish(
+    trackers: Sequence[Tracker],
+    warn: Callable[[str], None],
+    history: History,
+    facts: Facts,
+    folder: Path,
+) -> None:
+    """Tell every tracker of the whole training; one that fails is told, the result is saved."""
+    for tracker in trackers:
+        try:
+            tracker.finish(history, facts, folder)
+        except (RunError, OSError) as error:
+            warn(f"{error} (the run itself is saved in {folder})")

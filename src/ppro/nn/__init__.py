@@ -1,0 +1,1 @@
+"""The paper: priorities, controllers, strategies, losses, PPro itself, its backbones and rivals."""

@@ -1,0 +1,10 @@
+"""The graph neural networks that PPro can control, one file each.
+
+``base`` says what PPro asks of one: an initial embedding, a step, a classifier. ``hidden`` is what
+``gcn``, ``gcnii`` and ``gat`` share; ``appnp``, ``grand`` and ``sgc`` are linear between h_0 and
+the classifier; ``pyg`` takes any model of PyTorch Geometric. No controller lives here.
+"""
+
+from ppro.nn.backbones.base import Backbone, LinearBackbone
+
+__all__ = ["Backbone", "LinearBackbone"]

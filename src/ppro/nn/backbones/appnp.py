@@ -1,0 +1,111 @@
+"""APPNP, propagating hidden features, class scores or the features themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.compute.features import Features
+from ppro.compute.layers import RunLinear, glorot, zeros
+from ppro.compute.noise import Noise
+from ppro.nn.backbones.base import HIDDEN_SITE as HIDDEN_SITE
+from ppro.nn.backbones.base import LinearBackbone, dropout
+from ppro.settings.groups import NetworkSettings, Share
+
+Form = Literal["hidden", "class", "features"]
+
+
+class APPNPSettings(NetworkSettings):
+    """The settings of APPNP."""
+
+    alpha: Share = Field(default=0.1, description="teleport share α: the share of h_0 in a step")
+    form: Form = Field(
+        default="hidden",
+        description="what propagates: hidden features, class scores or the features",
+    )
+    concat: bool = Field(
+        default=False, description="the classifier sees h̃ and h0; not in form class"
+    )
+
+
+class APPNP(LinearBackbone):
+    """Predict then propagate (Klicpera et al., 2019): h_k = (1-α) Â h_{k-1} + α h_0.
+
+    ``form="hidden"`` propagates hidden features, h0 = ReLU(drop(X) W1 + b1), and classifies
+    after: ŷ = softmax(drop(h̃) W2 + b2). ``form="class"`` propagates class scores,
+    h0 = drop(ReLU(drop(X) W1 + b1)) W2 + b2, and ŷ = softmax(h̃). ``form="features"`` propagates
+    the features, as GRAND does (Feng et al., 2020), and the network sees what came of them:
+    ŷ = softmax(drop(ReLU(h̃ + b1)) W2 + b2) with h0 = drop(X) W1, the same product from the cheaper
+    end.
+
+    Args:
+        concat: the classifier sees [h̃ ‖ h0] instead of h̃; form "class" has no such classifier.
+    """
+
+    name: ClassVar[str] = "appnp"
+    title: ClassVar[str] = "APPNP"
+    settings_class: ClassVar[type[NetworkSettings]] = APPNPSettings
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        alpha: float,
+        form: Form = "hidden",
+        concat: bool = False,
+    ) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.form = form
+        self.concat = concat and form != "class"
+        self.width = num_classes if form == "class" else hidden
+        self.weight1 = glorot(rngs, num_features, hidden)
+        self.bias1 = zeros(rngs, hidden)
+        self.output = RunLinear(rngs, hidden * (2 if self.concat else 1), num_classes)
+
+    @classmethod
+    def takes_blocks(cls, settings: NetworkSettings) -> bool:
+        """Class scores are made row by row, and they alone propagate."""
+        return isinstance(settings, APPNPSettings) and settings.form == "class"
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """h^(0) of all nodes. Shape ``[R, n, d]``."""
+        if self.form == "features":
+            return x.through(lambda rows: rows.linear(self.weight1, noise), [self.weight1])
+        parameters = [self.weight1, self.bias1]
+        if self.form == "class":
+            parameters += [self.output.weight, self.output.bias]
+        return x.through(lambda rows: self._embed(rows, noise), parameters)
+
+    def _embed(self, x: Features, noise: Noise | None) -> Tensor:
+        h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
+        if self.form == "hidden":
+            return h
+        if x.nodes is None:
+            dropped = self.dropout_all(h, noise, HIDDEN_SITE)
+        else:
+            dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
+        scores: Tensor = self.output(dropped)
+        return scores
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """Logits of the given rows."""
+        if self.form == "class":
+            return h
+        if self.form == "features":
+            h, h0 = (F.relu(part + self.bias1.unsqueeze(1)) for part in (h, h0))
+        seen = torch.cat([h, h0], dim=-1) if self.concat else h
+        logits: Tensor = self.output(dropout(seen, rows, noise, HIDDEN_SITE))
+        return logits
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W1, as in the original."""
+        return [self.weight1]

@@ -1,0 +1,118 @@
+"""What PPro asks of a graph neural network: an initial embedding, a step, a classifier."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.features import Features
+from ppro.compute.layers import Dropping
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
+from ppro.nn.part import Part
+from ppro.parts import BACKBONES
+from ppro.settings.groups import NetworkSettings
+
+HIDDEN_SITE = 1
+STEP_SITE = 10
+"""Dropout sites of the classifier's input, and of step k: ``STEP_SITE + k``."""
+
+
+class Backbone(Dropping, Part, ABC):
+    """A graph neural network whose propagation PPro controls.
+
+    Embeddings of all nodes have shape ``[R, n, d]``, rows picked from them ``[R, m, d]``: one
+    call serves all R runs, and a run's embeddings lie together in memory.
+    A backbone that is linear in h0 between :meth:`embed` and :meth:`classify` sets ``alpha`` and
+    gets a backward pass whose memory does not grow with the depth.
+
+    Attributes:
+        width: d, the size of the embeddings that propagate.
+        alpha: the teleport share of a linear recursion h_k = (1-α) Â h_{k-1} + α h_0, or None.
+        capturable: whether a pass never waits for the device, so that a CUDA graph can hold it.
+        hops: how many hops a step reaches, or None where that is not known.
+        hops_before: how many hops h^(0) reaches.
+    """
+
+    width: int
+    alpha: float | None = None
+    capturable: bool = True
+    hops: ClassVar[int | None] = None
+    hops_before: ClassVar[int] = 0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            BACKBONES.register(cls.name, cls)
+
+    @classmethod
+    def from_settings(
+        cls,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        settings: NetworkSettings,
+    ) -> Self:
+        """The backbone of these settings, with the initial weights of every run."""
+        build: Callable[..., Self] = cls
+        return build(rngs, num_features, num_classes, **cls.keywords(settings))
+
+    @abstractmethod
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """h^(0) = f_θ(X). Shape ``[R, n, d]``, contiguous or one matrix shared by all runs."""
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """h^(0); only a backbone whose first layer sees neighbours needs more than ``embed``."""
+        return self.embed(x, noise)
+
+    @abstractmethod
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """Step k: ĥ^(k) = AGGREGATE(h^(k-1)) (Eq. 1) and h^(k) = UPDATE(...) (Eq. 2)."""
+
+    @abstractmethod
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """Logits of ŷ for the given rows. Shapes: ``[R, m, d]`` twice to ``[R, m, c]``."""
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The parameters that weight decay acts on when it is not for all of them."""
+        return []
+
+    def between(self) -> list[nn.Parameter]:
+        """The layers of the steps, whose decay may differ."""
+        return []
+
+    def statistics(self) -> list[nn.Parameter]:
+        """Parameters that follow the data instead of a gradient; nothing decays them."""
+        return []
+
+    def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
+        """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
+        return self.dropout_all(h, noise, STEP_SITE + k)
+
+
+class LinearBackbone(Backbone):
+    """A backbone whose steps are APPNP's: h_k = (1-α) Â h_{k-1} + α h_0, without weights."""
+
+    hops: ClassVar[int | None] = 1
+
+    alpha: float
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = Â h and (1-α) ĥ + α h0."""
+        aggregate = adjacency.matmul(h)
+        return aggregate, torch.lerp(aggregate, h0, self.alpha)
+
+
+def dropout(h: Tensor, rows: Tensor, noise: Noise | None, site: int) -> Tensor:
+    """Inverted dropout of rows ``[R, m, d]`` that belong to the nodes ``rows`` ``[R, m]``."""
+    if noise is None:
+        return h
+    return noise.drop_rows(h, noise.numbers(rows), site)

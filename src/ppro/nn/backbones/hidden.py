@@ -1,0 +1,57 @@
+"""What GCN, GCNII and GAT share: a layer that classifies after the steps, and mostly one before.
+
+A node may stop after any step, so all embeddings have one width and the classes come from a layer
+of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.compute.features import Features
+from ppro.compute.layers import RunLinear, glorot, zeros
+from ppro.compute.noise import Noise
+from ppro.nn.backbones.base import HIDDEN_SITE, Backbone, dropout
+
+
+class ClassifiedBackbone(Backbone):
+    """Steps of one width, then ŷ = softmax(drop(h̃) W_out + b_out)."""
+
+    hops: ClassVar[int | None] = 1
+
+    def __init__(self, rngs: Sequence[torch.Generator], hidden: int, num_classes: int) -> None:
+        super().__init__()
+        self.width = hidden
+        self.output = RunLinear(rngs, hidden, num_classes)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """drop(h) W_out + b_out."""
+        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
+        return logits
+
+
+class HiddenBackbone(ClassifiedBackbone):
+    """h0 = ReLU(drop(X) W_in + b_in) before the steps."""
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        hidden: int,
+    ) -> None:
+        super().__init__(rngs, hidden, num_classes)
+        self.weight_in, self.bias_in = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """ReLU(drop(X) W_in + b_in)."""
+        return F.relu(x.linear(self.weight_in, noise) + self.bias_in.unsqueeze(1))
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W_in, as the original GCN decays its first layer; GCNII's decays all."""
+        return [self.weight_in]

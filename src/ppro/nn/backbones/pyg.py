@@ -1,0 +1,218 @@
+"""Any BasicGNN of PyTorch Geometric, or any list of convolutions, as a backbone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch_geometric.nn.inits import reset
+from torch_geometric.nn.models.basic_gnn import BasicGNN
+
+from ppro.compute.features import FEATURE_SITE, Features
+from ppro.compute.layers import RunLinear
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
+from ppro.compute.sparse import row_indices
+from ppro.errors import SettingsError
+from ppro.nn.backbones.base import HIDDEN_SITE, Backbone, dropout
+
+Convolutions = nn.Module | Sequence[nn.Module]
+"""A BasicGNN (GCN, GraphSAGE, GIN, GAT, PNA, EdgeCNN ...), or convolutions ``conv(x, edges)``."""
+
+
+class Adapted(Backbone):
+    """The convolutions of a PyTorch Geometric model, one per step.
+
+    h0 = act(norm_0(conv_0(drop(X)))); ĥ_k = conv_k(drop(h_{k-1})) and h_k = act(norm_k(ĥ_k));
+    ŷ = softmax(drop(h̃) W + b), in place of the model's own last layer where jk="last" gave it one.
+    A list of convolutions has act = ReLU and no norm.
+
+    The given modules are copied, never changed. Each run's parameters start from the layers' own
+    ``reset_parameters`` under its seed and are kept stacked, run first, as in every backbone; the
+    layers are called run by run. Dropout is that of the settings; the layers' own is off. Edge
+    dropout takes edges away. The convolutions get the edges of the graph without self-loops and
+    without weights, and add or normalise what they need: ``hidden``, ``alpha``, ``normalisation``
+    and ``self_loops`` of the settings play no part.
+
+    Args:
+        gnn: the model or the convolutions, at least two.
+    """
+
+    capturable = False
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        gnn: Convolutions,
+    ) -> None:
+        super().__init__()
+        # A tuple hides them from nn.Module: what trains are the stacked copies in ``weights``.
+        self._layers = tuple(_layers(gnn))
+        self.width = _width(self._layers, num_features)
+        self.weights = nn.ModuleList(_stacked(layer, rngs) for layer in self._layers)
+        self.output = RunLinear(rngs, self.width, num_classes)
+        self._edges: tuple[Tensor, Tensor, Tensor] | None = None
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """drop(X), which the first convolution takes. Shape ``[R, n, f]``."""
+        dropped = self.dropout_all(x.dense.unsqueeze(0), noise, FEATURE_SITE)
+        return dropped.expand(self.output.weight.shape[0], -1, -1)
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """h0: the first convolution, normalised and activated."""
+        return self._convolve(0, self.embed(x, noise), adjacency)[1]
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = conv_k(drop(h)), and it normalised and activated."""
+        return self._convolve(k, self.dropout_step(h, noise, k), adjacency)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """drop(h) W + b."""
+        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
+        return logits
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The first convolution."""
+        return list(self.weights[0].parameters())
+
+    def _convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        pairs = []
+        for run, h_run in enumerate(h):
+            stacks = self.weights[k].named_parameters()
+            weights = {name.replace("/", "."): stack[run] for name, stack in stacks}
+            inputs = h_run, self._edges_of(run, adjacency)
+            pairs.append(functional_call(self._layers[k], weights, inputs))
+        aggregates, updated = zip(*pairs, strict=True)
+        return torch.stack(aggregates), torch.stack(updated)
+
+    def _edges_of(self, run: int, adjacency: Adjacency) -> Tensor:
+        """Source and target of the edges that a run's dropout leaves. Shape ``[2, E]``."""
+        if self._edges is None or self._edges[0] is not adjacency.matrix:
+            rows, columns = row_indices(adjacency.matrix), adjacency.matrix.col_indices().long()
+            apart = (rows != columns).nonzero().squeeze(1)
+            self._edges = adjacency.matrix, apart, torch.stack([columns[apart], rows[apart]])
+        _, apart, edges = self._edges
+        return edges if adjacency.values is None else edges[:, adjacency.values[run, apart] != 0]
+
+    def _apply(self, fn: Callable[..., Any], recurse: bool = True) -> Adapted:
+        """Move the buffers of the layers along."""
+        for layer in self._layers:
+            layer._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
+
+
+class _Layer(nn.Module):
+    """A convolution and what follows it: its output before and after."""
+
+    def __init__(self, conv: nn.Module, *after: nn.Module) -> None:
+        super().__init__()
+        self.conv, self.after = conv, nn.Sequential(*after)
+
+    def forward(self, h: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
+        aggregate = self.conv(h, edges)
+        return aggregate, self.after(aggregate)
+
+
+def number_of_steps(gnn: Convolutions) -> int:
+    """L: every convolution but the first, which gives h0, is a step."""
+    return len(_convolutions(gnn)) - 1
+
+
+def _convolutions(gnn: Convolutions) -> list[nn.Module]:
+    if isinstance(gnn, BasicGNN):
+        convs = list(gnn.convs)
+    elif isinstance(gnn, Sequence | nn.ModuleList):
+        convs = list(gnn)
+    else:
+        raise SettingsError(
+            f"{type(gnn).__name__} is not a BasicGNN of PyTorch Geometric; give its convolutions "
+            "as a list, or write a Backbone"
+        )
+    if len(convs) < 2:
+        raise SettingsError(
+            f"{len(convs)} convolution leaves no step: the first one gives h0; give at least two"
+        )
+    return convs
+
+
+def _layers(gnn: Convolutions) -> list[_Layer]:
+    """Copies of the convolutions with norm and activation, their own dropout switched off."""
+    convs = _convolutions(gnn)
+    after: list[tuple[nn.Module, ...]] = [(nn.ReLU(),)] * len(convs)
+    if isinstance(gnn, BasicGNN):
+        if gnn.jk_mode not in (None, "last"):
+            raise SettingsError(
+                f"jk={gnn.jk_mode!r} joins all steps, but PPro chooses one; leave jk out"
+            )
+        act = gnn.act if isinstance(gnn.act, nn.Module) else _Activation(gnn.act)
+        after = [(act, norm) if gnn.act_first else (norm, act) for norm in gnn.norms]
+    pairs = zip(convs, after, strict=True)
+    layers = [copy.deepcopy(_Layer(conv, *then)).eval() for conv, then in pairs]
+    for layer in layers:
+        _check_stateless(layer)
+    return layers
+
+
+class _Activation(nn.Module):
+    """A function as a module; None for the identity."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor] | None) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x if self.function is None else self.function(x)
+
+
+def _check_stateless(layer: _Layer) -> None:
+    """A layer serves several runs, so it must not remember one of its calls."""
+    if any(name.endswith("running_mean") for name, _ in layer.named_buffers()):
+        raise SettingsError(
+            "a norm that keeps running statistics cannot serve several runs; "
+            "use norm='layer_norm', or norm_kwargs={'track_running_stats': False}"
+        )
+    if any(getattr(module, "cached", False) for module in layer.modules()):
+        raise SettingsError("cached=True keeps the edges of one call for all others; leave it out")
+
+
+@torch.no_grad()
+def _width(layers: Sequence[_Layer], num_features: int) -> int:
+    """The width of all embeddings, found out on two nodes; lazy layers get their sizes here."""
+    h, edges, widths = torch.zeros(2, num_features), torch.tensor([[0, 1], [1, 0]]), []
+    for k, layer in enumerate(layers):
+        try:
+            h = layer(h, edges)[0]
+        except (RuntimeError, ValueError) as error:
+            raise SettingsError(
+                f"convolution {k} does not take {h.shape[1]} features ({error}); "
+                "give the first one the graph's number of features, the others the hidden width"
+            ) from None
+        widths.append(int(h.shape[1]))
+    if len(set(widths)) > 1:
+        raise SettingsError(
+            f"the convolutions give embeddings of widths {widths}, but a node may stop at any of "
+            "them, so they must agree; leave out_channels out: PPro adds the layer that classifies"
+        )
+    return widths[0]
+
+
+def _stacked(layer: _Layer, rngs: Sequence[torch.Generator]) -> nn.ParameterDict:
+    """Initial parameters of every run, the run first; '/' for '.', which names may not have."""
+    starts: list[dict[str, Tensor]] = []
+    for rng in rngs:
+        seed = int(torch.randint(2**31, (), generator=rng))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            reset(layer)
+        starts.append({name: p.detach().clone() for name, p in layer.named_parameters()})
+    stacks = {name: torch.stack([start[name] for start in starts]) for name in starts[0]}
+    return nn.ParameterDict({name.replace(".", "/"): nn.Parameter(p) for name, p in stacks.items()})

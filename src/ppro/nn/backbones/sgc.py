@@ -1,0 +1,53 @@
+"""SGC: a linear classifier of propagated features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.features import Features
+from ppro.compute.layers import glorot, zeros
+from ppro.compute.noise import Noise
+from ppro.nn.backbones.base import LinearBackbone
+from ppro.settings.groups import NetworkSettings
+
+
+class SGC(LinearBackbone):
+    """Simple graph convolution (Wu et al., 2019): ŷ = softmax(Â^L X W + b).
+
+    Class scores propagate, h0 = drop(X) W and h_k = Â h_{k-1}, which is the same product from the
+    cheaper end. The original drops nothing: set ``dropout`` to 0 for it.
+    """
+
+    name: ClassVar[str] = "sgc"
+    title: ClassVar[str] = "SGC"
+
+    alpha: float = 0.0
+
+    def __init__(
+        self, rngs: Sequence[torch.Generator], num_features: int, num_classes: int
+    ) -> None:
+        super().__init__()
+        self.width = num_classes
+        self.weight = glorot(rngs, num_features, num_classes)
+        self.bias = zeros(rngs, num_classes)
+
+    @classmethod
+    def takes_blocks(cls, settings: NetworkSettings) -> bool:
+        """Class scores are made row by row, and they alone propagate."""
+        return True
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """drop(X) W."""
+        return x.linear(self.weight, noise)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """h + b."""
+        return h + self.bias.unsqueeze(1)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W."""
+        return [self.weight]

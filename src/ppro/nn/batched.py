@@ -1,0 +1,194 @@
+"""PPro: a backbone whose nodes propagate as far as the controllers say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.noise import Noise
+from ppro.nn import losses
+from ppro.nn.backbones import Backbone
+from ppro.nn.controllers import Controllers
+from ppro.nn.forward_pass import Pass
+from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.priority import measures_of
+from ppro.nn.strategies import Strategy
+from ppro.nn.strategies.full_depth import FullDepth
+from ppro.parts import BACKBONES, STRATEGIES
+from ppro.settings.controllers import ControllerSettings
+from ppro.settings.settings import Settings
+
+
+class PProNetwork(Network):
+    """Backbone + propagation controller + weight controller, for R runs at once.
+
+    Args:
+        backbone: the graph neural network.
+        controllers: both controllers, or None to train the bare backbone.
+        settings: one per run.
+
+    Attributes:
+        strategy: how nodes choose their step.
+        max_steps: L.
+        parts: which parts are switched on; the paper's ablations switch one off.
+        changing: the priority measures of embeddings.
+        epsilon: the threshold ε of each run. Shape ``[R, 1]``.
+        lambda1: λ1 of each run. Shape ``[R]``.
+        lambda2: λ2 of each run. Shape ``[R]``.
+    """
+
+    run_buffers: ClassVar[tuple[str, ...]] = ("epsilon", "lambda1", "lambda2")
+
+    epsilon: Tensor
+    lambda1: Tensor
+    lambda2: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        controllers: Controllers | None,
+        settings: Sequence[Settings],
+    ) -> None:
+        super().__init__()
+        first = settings[0]
+        self.backbone, self.controllers = backbone, controllers
+        self.strategy: type[Strategy] = STRATEGIES.get(first.strategy)
+        self.max_steps = first.network.max_steps
+        self.parts: ControllerSettings = first.controllers
+        self.changing = measures_of(first.controllers.measures)[1]
+        self.capturable = backbone.capturable
+        for name in self.run_buffers:
+            values = torch.tensor([getattr(s.controllers, name) for s in settings])
+            shaped = values.view(-1, 1) if name == "epsilon" else values
+            self.register_buffer(name, shaped, persistent=False)
+
+    @classmethod
+    def from_settings(
+        cls,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        settings: Sequence[Settings],
+    ) -> Self:
+        """PPro around the backbone that the settings name."""
+        made: type[Backbone] = BACKBONES.get(settings[0].backbone)
+        backbone = made.from_settings(rngs, num_features, num_classes, settings[0].network)
+        return cls.around(backbone, rngs, num_classes, settings)
+
+    @classmethod
+    def around(
+        cls,
+        backbone: Backbone,
+        rngs: Sequence[torch.Generator],
+        num_classes: int,
+        settings: Sequence[Settings],
+    ) -> Self:
+        """PPro around a backbone: controllers and parts as the settings say."""
+        chosen = settings[0].controllers
+        controllers = None
+        if STRATEGIES.get(settings[0].strategy).learns:
+            controllers = Controllers(
+                rngs,
+                num_classes if chosen.controller_inputs == "predictions" else backbone.width,
+                chosen.controller_units,
+                [float(s.controllers.propagation_bias or 0.0) for s in settings],
+                chosen.weight_form,
+                num_measures=len(chosen.measures),
+                progress=chosen.use_progress,
+            )
+        return cls(backbone, controllers, settings)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether nodes choose their step; else all of them take L."""
+        return self.controllers is not None and self.parts.use_propagation
+
+    def theta(self) -> list[nn.Parameter]:
+        """θ: the backbone."""
+        return list(self.backbone.parameters())
+
+    def phi(self) -> list[nn.Parameter]:
+        """φ: both controllers."""
+        return [] if self.controllers is None else list(self.controllers.parameters())
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The part of θ that weight decay acts on where it is not for all of it."""
+        return self.backbone.decayed()
+
+    def between(self) -> list[nn.Parameter]:
+        """The backbone's layers of the steps."""
+        return self.backbone.between()
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The backbone's running means."""
+        return self.backbone.statistics()
+
+    def reach(self) -> int | None:
+        """How many hops away a node can matter; None where the backbone does not say."""
+        if self.backbone.hops is None:
+            return None
+        return self.max_steps * self.backbone.hops + self.backbone.hops_before
+
+    def forward(
+        self,
+        inputs: Inputs,
+        rows: Rows,
+        noise: Noise | None = None,
+        watch: Callable[[Strategy], Strategy] | None = None,
+    ) -> Outcome:
+        """Lines 3-9 of Algorithm 1: propagate, choose the step of each row, weigh it, classify.
+
+        Gradients reach the backbone alone, through h_{l_i}.
+
+        Args:
+            watch: puts a strategy of its own around this one, to see every step.
+        """
+        pass_ = Pass(self, inputs, rows, noise, watched=watch is not None)
+        strategy = self._strategy_of(pass_)
+        if watch is not None:
+            strategy = watch(strategy)
+        h_tilde = pass_.run(strategy)
+        logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
+        with torch.no_grad():
+            weights = self._weights(pass_, h_tilde)
+        return Outcome(logits, h_tilde, pass_.steps, weights)
+
+    def controller_loss(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """Line 10 and the loss of line 11: the same forward pass, now judged for the controllers.
+
+        Gradients reach the controllers alone. Shape ``[R]``.
+        """
+        with torch.no_grad():
+            pass_ = Pass(self, inputs, rows, noise, learning=True)
+        strategy = self._strategy_of(pass_)
+        with torch.no_grad():
+            h_tilde = pass_.run(strategy)
+            error = pass_.error(h_tilde)
+        propagation = strategy.loss(error)
+        if not self.parts.use_weighting:
+            return propagation
+        weights = self._weights(pass_, h_tilde)
+        weighting = losses.weighted_loss(error, weights, self.lambda1, rows.valid, rows.total)
+        return losses.controller_loss(propagation, weighting, self.lambda2)
+
+    def _strategy_of(self, pass_: Pass) -> Strategy:
+        made: Strategy = (self.strategy if self.chooses else FullDepth)(pass_)
+        return made
+
+    def _weights(self, pass_: Pass, h_tilde: Tensor) -> Tensor:
+        """w_i (Eq. 11), or 1 without a weight controller."""
+        if self.controllers is None or not self.parts.use_weighting:
+            return torch.ones_like(pass_.rows.valid)
+        free = pass_.rows.free
+        depth = pass_.steps[:, :free].to(h_tilde.dtype) / self.max_steps
+        weights = self.controllers.weight(
+            pass_.shared(weighting=True),
+            pass_.seen(h_tilde[:, :free]),
+            depth if self.parts.use_step else None,
+        )
+        if free is None:
+            return weights
+        return torch.cat([weights, torch.ones_like(pass_.rows.valid[:, free:])], dim=1)

@@ -1,0 +1,190 @@
+"""What the trainer asks of a network, and the graph, rows and outcome that pass between them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.features import Features, row_normalised
+from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
+from ppro.compute.ranks import ALONE, Ranks
+from ppro.nn.part import Part
+from ppro.nn.priority import Edges, influence, standardised
+from ppro.parts import RIVALS
+
+if TYPE_CHECKING:
+    from ppro.graph.core import Graph
+    from ppro.settings.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A graph prepared for one network: normalised, on its device.
+
+    Args:
+        influence: the priority measures that the graph alone decides. Shape ``[n, measures]``.
+        ranks: the processes that hold the graph; here all of it.
+        nodes: the numbers of the nodes in the whole graph, or None where these are all. ``[n]``.
+    """
+
+    features: Features
+    adjacency: Adjacency
+    influence: Tensor
+    ranks: Ranks = field(default=ALONE, kw_only=True)
+    nodes: Tensor | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
+        """Normalise features and adjacency and compute the priorities that never change."""
+        wanted = settings.inputs
+        x = row_normalised(graph.features) if wanted.feature_norm == "row" else graph.features
+        adjacency = Adjacency.build(
+            graph.edge_index,
+            graph.num_nodes,
+            edge_weight=graph.edge_weight,
+            normalisation=wanted.normalisation,
+            self_loops=wanted.self_loops,
+        )
+        edges = Edges(graph.edge_index, graph.num_nodes)
+        z = influence(edges, settings.controllers.measures).to(torch.float32)
+        return Inputs(Features(x.to(device)), adjacency.to(device), z.to(device))
+
+    @property
+    def num_nodes(self) -> int:
+        """n."""
+        return int(self.influence.shape[0])
+
+    def standardised(self, measure: Tensor, which: int = 0) -> Tensor:
+        """A measure of these nodes, standardised over all nodes of the graph. ``[R, n]``.
+
+        Args:
+            which: its number among the measures of embeddings.
+        """
+        return standardised(measure)
+
+    def with_dropped_edges(self, noise: Noise) -> Inputs:
+        """The same graph with the edges that a pass drops."""
+        return replace(self, adjacency=self.adjacency.dropped(noise))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The nodes that a forward pass answers for, run by run; short runs are padded.
+
+    Args:
+        nodes: node of each row. Shape ``[R, m]``.
+        labels: their classes, 0 where padded. Shape ``[R, m]``.
+        valid: 1 for a node, 0 for padding. Shape ``[R, m]``, float.
+        free: how many rows, from the first, PPro's controllers choose a step for; those that
+            follow take full depth. None for all.
+        total: the sum of ``valid`` over all ranks, or None where all rows are here. ``[R]``.
+    """
+
+    nodes: Tensor
+    labels: Tensor
+    valid: Tensor
+    free: int | None = None
+    total: Tensor | None = None
+
+    def flat(self, num_nodes: int) -> Tensor:
+        """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
+        runs = torch.arange(self.nodes.shape[0], device=self.nodes.device)
+        return self.nodes + num_nodes * runs.unsqueeze(1)
+
+    def pick(self, h: Tensor) -> Tensor:
+        """The rows of embeddings of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
+        return h.reshape(-1, h.shape[-1])[self.flat(h.shape[1])]
+
+    def select(self, runs: Tensor) -> Rows:
+        """The rows of some of the runs."""
+        total = None if self.total is None else self.total[runs]
+        return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], self.free, total)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a forward pass says of its rows.
+
+    Shapes: logits ``[R, m, c]``; embedding ``[R, m, d]``; steps and weights ``[R, m]``.
+    """
+
+    logits: Tensor
+    embedding: Tensor
+    steps: Tensor
+    weights: Tensor
+
+
+class Network(nn.Module, Part, ABC):
+    """A node classifier of R runs at once: PPro, or one of its rivals.
+
+    θ learns from the training nodes. A network that learns φ besides (controllers) says by
+    :attr:`judged_on` whose labels φ learns from.
+
+    Attributes:
+        judged_on: "train", or "val" for a method whose paper lets φ see validation labels.
+        capturable: whether a pass never waits for the device, so that a CUDA graph can hold it.
+        run_buffers: names of attributes whose first dimension is the run, apart from parameters.
+    """
+
+    judged_on: ClassVar[Literal["train", "val"]] = "train"
+    run_buffers: ClassVar[tuple[str, ...]] = ()
+    capturable: bool = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            RIVALS.register(cls.name, cls)
+
+    @classmethod
+    def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
+        """What the network wants of a graph."""
+        return Inputs.prepare(graph, settings, device)
+
+    @classmethod
+    @abstractmethod
+    def from_settings(
+        cls,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        settings: Sequence[Settings],
+    ) -> Self:
+        """The network of these settings, one per run, with its initial weights."""
+
+    @abstractmethod
+    def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
+        """What it says of the rows; with ``noise`` as in training, without as in prediction."""
+
+    def theta(self) -> list[nn.Parameter]:
+        """θ: what learns to classify."""
+        return list(self.parameters())
+
+    def phi(self) -> list[nn.Parameter]:
+        """φ: what :meth:`controller_loss` teaches."""
+        return []
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The part of θ that weight decay acts on where ``decay`` is "first"."""
+        return []
+
+    def between(self) -> list[nn.Parameter]:
+        """The part of θ that ``step_decay`` acts on: the layers of the steps."""
+        return []
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The part of θ that follows the data instead of a gradient; nothing decays it."""
+        return []
+
+    def controller_loss(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """The loss of φ, whose gradient reaches nothing else. Shape ``[R]``."""
+        raise NotImplementedError(f"{type(self).__name__} has no φ")
+
+    def reach(self) -> int | None:
+        """How many hops away a node can matter to another's prediction; None where unknown."""
+        return None

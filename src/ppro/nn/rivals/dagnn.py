@@ -1,0 +1,70 @@
+"""DAGNN: every node weighs every number of steps by a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.layers import RunLinear
+from ppro.compute.noise import Noise
+from ppro.nn.network import Inputs, Rows
+from ppro.nn.rivals.predictor import Predictor
+from ppro.parts.choices import Kind
+from ppro.settings.space import Space
+
+
+class DAGNN(Predictor):
+    """Deep adaptive GNN (Liu et al., 2020): ŷ_i = softmax(Σ_k s_ik h_ik), s_ik = σ(h_ik·s + b).
+
+    h_ik is row i of Â^k Z, k = 0 .. L. The gates of a node need not sum to one.
+    """
+
+    name: ClassVar[str] = "dagnn"
+    title: ClassVar[str] = "DAGNN"
+    spaces: ClassVar[Mapping[Kind, Space]] = {
+        "homophilous": Space(
+            shapes=({"max_steps": 10, "hidden": 64}, {"max_steps": 20, "hidden": 64}),
+            values={
+                "dropout": (0.8, 0.5, 0.7),
+                "weight_decay": (5e-3, 2e-2, 1e-3),
+                "lr": (0.01, 0.005, 0.02),
+            },
+        ),
+        "heterophilous": Space(
+            shapes=(
+                {"max_steps": 10, "hidden": 64, "feature_norm": "row"},
+                {"max_steps": 10, "hidden": 64, "feature_norm": "none"},
+                {"max_steps": 5, "hidden": 64, "feature_norm": "none"},
+            ),
+            values={
+                "dropout": (0.8, 0.5, 0.2),
+                "weight_decay": (5e-3, 5e-4, 5e-5),
+                "lr": (0.01, 0.005, 0.05),
+            },
+        ),
+    }
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        max_steps: int,
+    ) -> None:
+        super().__init__(rngs, num_features, num_classes, hidden=hidden, max_steps=max_steps)
+        self.gate = RunLinear(rngs, num_classes, 1)
+
+    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """Σ_k s_ik h_ik of the rows."""
+        z = self.scores(inputs, noise)
+        picked = [rows.pick(h) for h in self.hops(z, inputs.adjacency)]
+        return torch.stack([self.gate(h).sigmoid() * h for h in picked]).sum(0)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """All of θ, as in the original."""
+        return self.theta()

@@ -1,0 +1,97 @@
+"""GAT as it was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ppro.compute.attention import Attending, Attention, head_width
+from ppro.compute.noise import Noise
+from ppro.nn.backbones.base import STEP_SITE
+from ppro.nn.backbones.gat import GATSettings
+from ppro.nn.network import Inputs, Rows
+from ppro.nn.rivals.base import Baseline
+from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
+from ppro.settings.space import Space
+
+_SHAPE = {"max_steps": 2, "decay": "all"}
+
+
+class GAT(Baseline, Attending):
+    """Graph attention (Veličković et al., 2018): H_k = ELU(attention over drop(H_{k-1}) W_k).
+
+    H_0 = X. Every layer but the last of the ``max_steps`` has ``heads`` heads side by side; the
+    last has one, which gives the classes. Coefficients are dropped like features.
+
+    Args:
+        hidden: the width of all heads of a layer together.
+        heads: their number.
+    """
+
+    name: ClassVar[str] = "gat"
+    title: ClassVar[str] = "GAT"
+    settings_class: ClassVar[type[NetworkSettings]] = GATSettings
+    spaces: ClassVar[Mapping[Kind, Space]] = {
+        "homophilous": Space(
+            shapes=(
+                {"hidden": 64, "heads": 8, **_SHAPE},
+                {"hidden": 32, "heads": 4, **_SHAPE},
+                {"hidden": 128, "heads": 8, **_SHAPE},
+            ),
+            values={
+                "dropout": (0.6, 0.5, 0.7),
+                "weight_decay": (5e-4, 1e-3, 1e-4),
+                "lr": (0.005, 0.01, 0.02),
+            },
+        ),
+        "heterophilous": Space(
+            shapes=(
+                {"hidden": 64, "heads": 8, "feature_norm": "row", **_SHAPE},
+                {"hidden": 64, "heads": 8, "feature_norm": "none", **_SHAPE},
+                {"hidden": 64, "heads": 8, "feature_norm": "none", "self_loops": False, **_SHAPE},
+            ),
+            values={
+                "dropout": (0.6, 0.2, 0.5),
+                "weight_decay": (5e-4, 1e-5, 5e-3),
+                "lr": (0.005, 0.01, 0.05),
+            },
+        ),
+    }
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        max_steps: int,
+        heads: int,
+    ) -> None:
+        super().__init__()
+        self.max_steps = max_steps
+        width = head_width(hidden, heads)
+        shapes = [(heads, width)] * (max_steps - 1) + [(1, num_classes)]
+        fan_ins = [num_features] + [hidden] * (max_steps - 1)
+        self.layers = nn.ModuleList(
+            Attention(rngs, fan_in, *shape) for fan_in, shape in zip(fan_ins, shapes, strict=True)
+        )
+
+    def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
+        """All layers over all nodes."""
+        first, *others = (cast(Attention, layer) for layer in self.layers)
+        z = inputs.features.linear(first.weight, noise)
+        h = self.attend(1, first, z, inputs.adjacency, noise)
+        for k, layer in enumerate(others, start=2):
+            z = torch.bmm(self.dropout_all(F.elu(h), noise, STEP_SITE + k), layer.weight)
+            h = self.attend(k, layer, z, inputs.adjacency, noise)
+        return rows.pick(h)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """W_1; the original decays all."""
+        return [cast(Attention, self.layers[0]).weight]

@@ -1,0 +1,120 @@
+"""What a strategy is: a rule by which nodes choose their step, and the loss that teaches it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from ppro.compute.ranks import Ranks
+from ppro.parts import STRATEGIES
+from ppro.parts.choices import Kind
+
+
+class View(Protocol):
+    """What a strategy sees of a forward pass over some rows.
+
+    Attributes:
+        h0: initial embeddings of the rows. Shape ``[R, m, d]``.
+        epsilon: the threshold ε of each run. Shape ``[R, 1]``.
+        learning: whether the pass teaches the controllers, so that the loss will be asked for.
+        valid: 1 for a training node or the weight of its class, 0 for padding. Shape ``[R, m]``.
+        total: the sum of ``valid`` over all ranks, or None where all rows are here. ``[R]``.
+        ranks: the processes that hold the rows of the graph.
+    """
+
+    @property
+    def h0(self) -> Tensor: ...  # noqa: D102
+    @property
+    def epsilon(self) -> Tensor: ...  # noqa: D102
+    @property
+    def learning(self) -> bool: ...  # noqa: D102
+    @property
+    def valid(self) -> Tensor: ...  # noqa: D102
+    @property
+    def total(self) -> Tensor | None: ...  # noqa: D102
+    @property
+    def ranks(self) -> Ranks: ...  # noqa: D102
+
+    def probability(self, h: Tensor, evidence: Tensor, best: Tensor | None = None) -> Tensor:
+        """Return Pr(r = 1) of the rows: to break (Eq. 7), or with ``best`` to update (Eq. 8)."""
+
+    def error(self, h: Tensor) -> Tensor:
+        """Return C(y, ŷ) of the rows from their embeddings, without gradient. ``[R, m]``."""
+
+
+class Strategy(ABC):
+    """Watches the propagation of the rows of a pass, and keeps an embedding and a step for each.
+
+    Selection is hard, and the controllers see embeddings without their gradient. A subclass with a
+    ``name`` is known to every command, table, report and search by it.
+
+    Shapes: embeddings ``[R, m, d]``; steps ``[R, m]``.
+
+    Args:
+        view: the pass that is watched.
+
+    Attributes:
+        name: what commands and files call it.
+        title: what tables and reports call it.
+        verb: what a node does where the probability exceeds ε, such as "break"; empty where
+            nothing is decided.
+        told: how a report begins to tell the step of a node.
+        learns: whether it has controllers.
+        default_bias: initial bias of the propagation head; it decides where nodes start.
+        values: what a search may choose for the controllers, on either kind of graph.
+        h_tilde: h̃, the best embedding of each row so far.
+        steps: l, the step that it came from.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    verb: ClassVar[str] = ""
+    told: ClassVar[str] = "It stopped at step"
+    learns: ClassVar[bool] = True
+    default_bias: ClassVar[float] = 0.0
+    values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            STRATEGIES.register(cls.name, cls)
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.h_tilde = view.h0
+        self.steps = torch.zeros(view.h0.shape[:2], dtype=torch.int64, device=view.h0.device)
+
+    @abstractmethod
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+        """Take note of step k.
+
+        Args:
+            h: h^(k) of the rows.
+            evidence: their aggregate ĥ^(k), and what else the controllers are shown of the step.
+            last: whether k is L.
+        """
+
+    def settled(self) -> bool:
+        """Tell whether no later step can change anything."""
+        return False
+
+    def chance(self, h: Tensor, evidence: Tensor) -> Tensor | None:
+        """Return Pr(r = 1) of the rows at a step, or None where nothing is decided."""
+        return None
+
+    def loss(self, error: Tensor) -> Tensor:
+        """Return L_p of every run, with a gradient to the controllers. Shape ``[R]``.
+
+        Args:
+            error: C of the rows at the steps that were chosen. Shape ``[R, m]``.
+        """
+        return error.new_zeros(error.shape[0])
+
+    def take(self, chosen: Tensor, k: int, h: Tensor) -> None:
+        """Let the chosen rows keep step k. ``chosen``: ``[R, m]``, bool."""
+        self.h_tilde = torch.where(chosen.unsqueeze(-1), h, self.h_tilde)
+        self.steps = torch.where(chosen, k, self.steps)

@@ -1,0 +1,69 @@
+"""L2B: learn to break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from ppro.nn import losses
+from ppro.nn.strategies.base import Strategy, View
+from ppro.parts.choices import Kind
+
+
+class LearnToBreak(Strategy):
+    """A node stops at the first step k in 1 .. L whose break probability exceeds ε, else at L.
+
+    The graph itself goes on propagating, since neighbours still need h_i^(k).
+    """
+
+    name: ClassVar[str] = "l2b"
+    title: ClassVar[str] = "L2B"
+    verb: ClassVar[str] = "break"
+    default_bias: ClassVar[float] = -2.0
+    values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
+        "homophilous": {
+            "epsilon": (0.9, 0.7, 0.5, 0.3),
+            "lambda1": (1.0, 0.1),
+            "lr_controller": (1e-3, 1e-2),
+            "propagation_bias": (-2.0, 0.0),
+        },
+        "heterophilous": {
+            "epsilon": (0.3, 0.5, 0.7, 0.9),
+            "lambda1": (0.1, 1.0),
+            "lr_controller": (1e-2, 1e-3),
+            "propagation_bias": (0.0, -2.0),
+        },
+    }
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view)
+        self.evidence = torch.zeros(())
+        self.open = torch.ones_like(self.steps, dtype=torch.bool)
+
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+        """Break the rows whose probability exceeds ε at step k."""
+        with torch.no_grad():
+            wants = self.chance(h, evidence) > self.view.epsilon
+        chosen = self.open if last else self.open & wants
+        self.take(chosen, k, h)
+        if self.view.learning:
+            before = self.evidence if k > 1 else torch.zeros_like(evidence)
+            self.evidence = torch.where(chosen.unsqueeze(-1), evidence, before)
+        self.open = self.open & ~chosen
+
+    def chance(self, h: Tensor, evidence: Tensor) -> Tensor:
+        """Return Pr(r_b = 1) (Eq. 7)."""
+        return self.view.probability(h.detach(), evidence.detach())
+
+    def settled(self) -> bool:
+        """Tell whether every row has stopped; on a GPU asking would stall it, so never there."""
+        return not self.open.is_cuda and self.view.ranks.all(not bool(self.open.any()))
+
+    def loss(self, error: Tensor) -> Tensor:
+        """Return L_p^b (Eq. 9), from the probability at the step where each row stopped."""
+        p = self.chance(self.h_tilde, self.evidence)
+        view = self.view
+        return losses.break_loss(error, p, view.valid, view.total, view.ranks)

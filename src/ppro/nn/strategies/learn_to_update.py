@@ -1,0 +1,63 @@
+"""L2U: learn to update."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from ppro.nn import losses
+from ppro.nn.strategies.base import Strategy, View
+from ppro.parts.choices import Kind
+
+
+class LearnToUpdate(Strategy):
+    """h̃ starts at h_0 and moves to h_k whenever the update probability exceeds ε."""
+
+    name: ClassVar[str] = "l2u"
+    title: ClassVar[str] = "L2U"
+    verb: ClassVar[str] = "update"
+    told: ClassVar[str] = "It kept step"
+    default_bias: ClassVar[float] = 4.0
+    values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
+        "homophilous": {
+            "epsilon": (0.1, 0.3, 0.5, 0.7),
+            "lambda1": (1.0, 0.1),
+            "lr_controller": (1e-3, 1e-4, 1e-2),
+            "propagation_bias": (4.0, 2.0, 0.0),
+        },
+        "heterophilous": {
+            "epsilon": (0.5, 0.3, 0.7),
+            "lambda1": (0.1, 1.0),
+            "lr_controller": (1e-2, 1e-3),
+            "propagation_bias": (0.0, 4.0),
+        },
+    }
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view)
+        self.best_error = view.error(view.h0) if view.learning else torch.zeros(())
+        self.trace: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+        """Update the rows whose probability exceeds ε at step k."""
+        with torch.set_grad_enabled(self.view.learning):
+            p = self.chance(h, evidence)
+        chosen = p.detach() > self.view.epsilon
+        if self.view.learning:
+            error = self.view.error(h)
+            self.trace.append((p, error, self.best_error))
+            self.best_error = torch.where(chosen, error, self.best_error)
+        self.take(chosen, k, h)
+
+    def chance(self, h: Tensor, evidence: Tensor) -> Tensor:
+        """Return Pr(r_u = 1) (Eq. 8)."""
+        return self.view.probability(h.detach(), evidence.detach(), self.h_tilde.detach())
+
+    def loss(self, error: Tensor) -> Tensor:
+        """Return L_p^u (Eq. 10)."""
+        p, step_error, best_error = (torch.stack(part) for part in zip(*self.trace, strict=True))
+        view = self.view
+        return losses.update_loss(p, step_error, best_error, view.valid, view.total)

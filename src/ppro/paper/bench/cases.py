@@ -1,0 +1,66 @@
+"""What the benchmark measures: a graph, a form, a depth, a strategy, a number of runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ppro.data import Splits, default_split, load_graph, make_splits
+from ppro.graph.core import Graph
+from ppro.nn.backbones.appnp import Form
+from ppro.settings.settings import Settings
+
+DEPTHS = (2, 8, 16, 64)
+GENERATED = {"1m-edges": 100_000, "10m-edges": 1_000_000}
+"""Nodes of the generated graphs; twenty neighbours each, so ten times as many edges."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the benchmark."""
+
+    graph: str
+    form: Form
+    max_steps: int
+    strategy: str
+    runs: int = 1
+
+    def settings(self) -> list[Settings]:
+        """Settings of each run; ε = 1 sends the nodes of L2B to the end, its costliest case."""
+        base = Settings(
+            strategy=self.strategy,
+            form=self.form,
+            max_steps=self.max_steps,
+            epsilon=1.0 if self.strategy == "l2b" else 0.5,
+            feature_norm="none" if self.graph in GENERATED else "row",
+            epochs=2000,
+        )
+        return [base.replace(seed=run) for run in range(self.runs)]
+
+
+def cases(quick: bool, gpu: bool) -> list[Case]:
+    """The cases for a machine; ``quick`` leaves out the generated graphs and most depths."""
+    forms: tuple[Form, ...] = ("class", "hidden")
+    strategies: tuple[str, ...] = ("none", "l2b", "l2u")
+    found = [
+        Case(graph, form, 10, strategy)
+        for graph in ("cora", "pubmed")
+        for form in forms
+        for strategy in strategies
+    ]
+    cora = Case("cora", "hidden", 10, "l2b")
+    found += [replace(cora, runs=runs) for runs in ((10, 100) if gpu else (10,))]
+    if quick:
+        return found
+    found += [replace(cora, max_steps=depth) for depth in DEPTHS]
+    found += [Case(graph, "class", 10, s) for graph in GENERATED for s in ("none", "l2b")]
+    return found
+
+
+def bench_graph(name: str) -> tuple[Graph, Splits]:
+    """A benchmark graph and its split, one run of it."""
+    if name in GENERATED:
+        options = {"nodes": GENERATED[name], "classes": 7, "features": 32, "degree": 20}
+        graph = load_graph("csbm", options=options)
+        return graph, make_splits(graph, "csbm", "random-60-20-20", 1, 0)
+    graph = load_graph(name)
+    return graph, make_splits(graph, name, default_split(name), 1, 0)

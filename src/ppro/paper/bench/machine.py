@@ -1,0 +1,41 @@
+"""The machine of a measurement, and the file that keeps what was measured on it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ppro.errors import RunError
+from ppro.files import dump_json, whole_file
+from ppro.runs.versions import versions
+from ppro.training.threads import available_cores
+
+
+def machine(device: torch.device) -> dict[str, Any]:
+    """What a measurement was made on and with."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor()
+    return {
+        "device": str(device),
+        "name": name or platform.machine(),
+        "cores": available_cores(),
+        "versions": versions(),
+    }
+
+
+def write_report(out: Path | None, report: Mapping[str, Any]) -> None:
+    """Write what is measured so far, so that nothing is lost when it is cut short.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    if out is None:
+        return
+    try:
+        with whole_file(out) as path:
+            path.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written ({error.strerror})") from None

@@ -1,0 +1,17 @@
+"""The paper's figures, and ours, drawn from result files and nothing else."""
+
+from ppro.paper.figures.ablation import ABLATION
+from ppro.paper.figures.base import Drawing, FigureSpec
+from ppro.paper.figures.convergence import CONVERGENCE
+from ppro.paper.figures.correlations import CORRELATIONS
+from ppro.paper.figures.depth import DEPTH
+from ppro.paper.figures.priority import PRIORITY
+from ppro.paper.figures.relations import RELATIONS
+from ppro.paper.figures.sensitivity import SENSITIVITY
+
+__all__ = ["FIGURES", "Drawing", "FigureSpec"]
+
+FIGURES: dict[str, FigureSpec] = {
+    spec.name: spec
+    for spec in (ABLATION, CONVERGENCE, PRIORITY, SENSITIVITY, DEPTH, CORRELATIONS, RELATIONS)
+}

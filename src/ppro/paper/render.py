@@ -1,0 +1,189 @@
+"""Tables as Markdown and LaTeX, from result files and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ppro.paper.methods import METHODS
+from ppro.paper.statistics import Comparison, compare, standard_error
+from ppro.paper.store import Store
+from ppro.paper.tables import Column, Panel, PaperNumber, Table
+
+LEGEND = (
+    "Test accuracy in percent, mean ± standard deviation over the runs; in brackets the paper's "
+    "number and our difference from it, marked * where it exceeds two standard errors of our mean. "
+    "**Bold**: the best mean of a column."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in a cell: our result, the paper's number, or neither."""
+
+    result: Mapping[str, Any] | None
+    paper: PaperNumber | None
+    best: bool = False
+
+    @property
+    def difference(self) -> str:
+        """Ours less the paper's, with a mark where it is more than noise."""
+        if self.result is None or self.paper is None:
+            return ""
+        difference = self.result["test_mean"] - self.paper.mean
+        notable = abs(difference) > 2 * standard_error(self.result["test"])
+        return f"{difference:+.1f}{'*' if notable else ''}"
+
+
+def entries(panel: Panel, store: Store) -> dict[tuple[str, str], Entry]:
+    """Every place of a panel by method and heading."""
+    found: dict[tuple[str, str], Entry] = {}
+    for column in panel.columns:
+        results = {row: _result(panel, row, column, store) for row in panel.rows}
+        means = [r["test_mean"] for r in results.values() if r is not None]
+        top = max(means, default=None)
+        for row, result in results.items():
+            paper = panel.paper.get((row, column.heading))
+            best = result is not None and result["test_mean"] == top
+            found[row, column.heading] = Entry(result, paper, best)
+    return found
+
+
+def _result(panel: Panel, row: str, column: Column, store: Store) -> Mapping[str, Any] | None:
+    cell = panel.cell(row, column)
+    if cell is None:
+        return None
+    return store.read(store.cell_path(cell.dataset, cell.split, cell.method, cell.variant))
+
+
+def comparisons(panel: Panel, store: Store) -> list[tuple[str, str, str, Comparison]]:
+    """PPro against its own backbone: method, backbone, heading, what the tests say."""
+    found = []
+    for ours, theirs in panel.pairs:
+        for column in panel.columns:
+            pair = [_result(panel, row, column, store) for row in (ours, theirs)]
+            if pair[0] is None or pair[1] is None or pair[0]["runs"] != pair[1]["runs"]:
+                continue
+            tests = compare(pair[0]["test"], pair[1]["test"])
+            found.append((ours, theirs, column.heading, tests))
+    return found
+
+
+def markdown(table: Table, store: Store, level: int = 2) -> str:
+    """The table with its statistics."""
+    parts = [f"{'#' * level} {table.title}\n"]
+    for panel in table.panels:
+        parts += [f"{'#' * (level + 1)} {panel.title}\n", _grid(panel, store), ""]
+        if panel.studied:
+            parts += [_study(panel, store), ""]
+        parts += [_budget(panel, store), "", _tests(panel, store), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _grid(panel: Panel, store: Store) -> str:
+    found = entries(panel, store)
+    headings = [column.heading for column in panel.columns]
+    lines = ["| method | " + " | ".join(headings) + " |", "|---" * (len(headings) + 1) + "|"]
+    for row in panel.rows:
+        places = [_place(found[row, heading]) for heading in headings]
+        lines.append(f"| {METHODS[row].title} | " + " | ".join(places) + " |")
+    notes = [
+        f"{METHODS[row].title}: {METHODS[row].note}." for row in panel.rows if METHODS[row].note
+    ]
+    return "\n".join(lines) + ("\n\n" + " ".join(notes) if notes else "")
+
+
+def _place(entry: Entry) -> str:
+    paper = "" if entry.paper is None else f" ({entry.paper.mean:.1f}"
+    if entry.result is None:
+        return "–" if entry.paper is None else f"missing{paper})"
+    ours = f"{entry.result['test_mean']:.1f} ± {entry.result['test_std']:.1f}"
+    ours = f"**{ours}**" if entry.best else ours
+    return ours + (f"{paper}, {entry.difference})" if paper else "")
+
+
+def _study(panel: Panel, store: Store) -> str:
+    """Of each cell the validation accuracy, and how many nodes stop at neither common step."""
+    found = entries(panel, store)
+    headings = [column.heading for column in panel.columns]
+    lines = [
+        "| validation; nodes at other steps than the two most common | "
+        + " | ".join(headings)
+        + " |"
+    ]
+    lines.append("|---" * (len(headings) + 1) + "|")
+    for row in panel.rows:
+        results = [found[row, heading].result for heading in headings]
+        places = ["–" if r is None else f"{r['val_mean']:.1f}; {_between(r)}" for r in results]
+        lines.append(f"| {METHODS[row].title} | " + " | ".join(places) + " |")
+    return "\n".join(lines)
+
+
+def _between(result: Mapping[str, Any]) -> str:
+    """The share of the nodes that stop at none of the two steps where most nodes stop."""
+    if "step_shares" not in result:
+        return "not recorded"
+    return f"{100 * sum(sorted(result['step_shares'])[:-2]):.0f} %"
+
+
+def _budget(panel: Panel, store: Store) -> str:
+    """How many runs and configurations stand behind the numbers."""
+    results = [e.result for e in entries(panel, store).values() if e.result is not None]
+    if not results:
+        return "Nothing measured yet."
+    runs, tried = ({r[key] for r in results} for key in ("runs", "configurations"))
+    return f"Runs: {_range(runs)}. Configurations tried by each search: {_range(tried)}."
+
+
+def _range(numbers: set[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _tests(panel: Panel, store: Store) -> str:
+    found = comparisons(panel, store)
+    if not found:
+        return ""
+    head = "| PPro | against | on | difference | standard error | t-test p | Wilcoxon p | verdict |"
+    lines = ["Paired over the same splits and seeds:\n", head, "|---" * 8 + "|"]
+    for ours, theirs, heading, tests in found:
+        titles = f"{METHODS[ours].title} | {METHODS[theirs].title} | {heading}"
+        numbers = f"{tests.difference:+.2f} | {tests.standard_error:.2f}"
+        chances = f"{tests.t_test:.3f} | {tests.wilcoxon:.3f}"
+        lines.append(f"| {titles} | {numbers} | {chances} | {tests.verdict} |")
+    return "\n".join(lines)
+
+
+def latex(table: Table, store: Store) -> str:
+    """The table for a paper; needs the package booktabs."""
+    parts = []
+    for panel in table.panels:
+        found = entries(panel, store)
+        headings = [column.heading for column in panel.columns]
+        lines = [
+            "\\begin{tabular}{l" + "c" * len(headings) + "}",
+            "\\toprule",
+            " & ".join(["Method", *map(_escaped, headings)]) + " \\\\",
+            "\\midrule",
+        ]
+        for row in panel.rows:
+            places = [_tex_place(found[row, heading]) for heading in headings]
+            lines.append(" & ".join([_escaped(METHODS[row].title), *places]) + " \\\\")
+        lines += ["\\bottomrule", "\\end{tabular}"]
+        parts.append(f"% {table.title}; {panel.title}\n" + "\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _tex_place(entry: Entry) -> str:
+    if entry.result is None:
+        return "--"
+    ours = f"{entry.result['test_mean']:.1f} \\pm {entry.result['test_std']:.1f}"
+    ours = f"$\\mathbf{{{ours}}}$" if entry.best else f"${ours}$"
+    if entry.paper is None:
+        return ours
+    return f"{ours} ({entry.paper.mean:.1f}, ${entry.difference.replace('*', '^*')}$)"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("_", "\\_").replace("%", "\\%").replace("*", "$^*$")

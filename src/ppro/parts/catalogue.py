@@ -1,0 +1,62 @@
+"""The parts of the package, a line each: name and address."""
+
+from ppro.parts.registry import Registry
+
+STRATEGIES = Registry(
+    "strategy",
+    {
+        "l2b": "ppro.nn.strategies.learn_to_break:LearnToBreak",
+        "l2u": "ppro.nn.strategies.learn_to_update:LearnToUpdate",
+        "none": "ppro.nn.strategies.full_depth:FullDepth",
+    },
+)
+MEASURES = Registry(
+    "priority measure",
+    {
+        "degree": "ppro.nn.priority.degree:Degree",
+        "eigenvector": "ppro.nn.priority.eigenvector:Eigenvector",
+        "heterophily": "ppro.nn.priority.heterophily:Heterophily",
+    },
+)
+METRICS = Registry(
+    "metric",
+    {
+        "accuracy": "ppro.training.metrics:Accuracy",
+        "balanced-accuracy": "ppro.training.metrics:BalancedAccuracy",
+        "macro-f1": "ppro.training.metrics:MacroF1",
+        "roc-auc": "ppro.training.metrics:RocAuc",
+    },
+)
+BACKBONES = Registry(
+    "backbone",
+    {
+        "appnp": "ppro.nn.backbones.appnp:APPNP",
+        "gat": "ppro.nn.backbones.gat:GAT",
+        "gcn": "ppro.nn.backbones.gcn:GCN",
+        "gcnii": "ppro.nn.backbones.gcnii:GCNII",
+        "grand": "ppro.nn.backbones.grand:GRAND",
+        "sgc": "ppro.nn.backbones.sgc:SGC",
+    },
+)
+RIVALS = Registry(
+    "model",
+    {
+        "mlp": "ppro.nn.rivals.mlp:MLP",
+        "gcn": "ppro.nn.rivals.gcn:GCN",
+        "sgc": "ppro.nn.rivals.sgc:SGC",
+        "gat": "ppro.nn.rivals.gat:GAT",
+        "jknet": "ppro.nn.rivals.jknet:JKNet",
+        "jknet-drop": "ppro.nn.rivals.jknet_drop:JKNetDrop",
+        "appnp": "ppro.nn.rivals.appnp:APPNP",
+        "gcnii": "ppro.nn.rivals.gcnii:GCNII",
+        "gcnii-star": "ppro.nn.rivals.gcnii_star:GCNIIStar",
+        "h2gcn": "ppro.nn.rivals.h2gcn:H2GCN",
+        "geom-gcn": "ppro.nn.rivals.geom_gcn:GeomGCN",
+        "gprgnn": "ppro.nn.rivals.gprgnn:GPRGNN",
+        "dagnn": "ppro.nn.rivals.dagnn:DAGNN",
+        "l2q": "ppro.nn.rivals.l2p:L2Q",
+        "l2s": "ppro.nn.rivals.l2p:L2S",
+    },
+)
+REGISTRIES = (STRATEGIES, MEASURES, METRICS, BACKBONES, RIVALS)
+"""All of them; datasets and generated graphs are records of :mod:`ppro.data`."""

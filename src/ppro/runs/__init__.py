@@ -1,0 +1,1 @@
+"""What a training leaves: the run folder, the table of nodes, and the estimator."""

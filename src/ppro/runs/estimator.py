@@ -1,0 +1,223 @@
+"""PPro as an estimator: fit a graph of yours, predict, on the contract of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ppro.compute.device import find_device
+from ppro.data.holdout import Given, complete_masks
+from ppro.data.splits import Splits
+from ppro.errors import DataError, SettingsError
+from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
+from ppro.graph.core import Graph
+from ppro.graph.labels import known_labels
+from ppro.nn.network import Network
+from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
+from ppro.runs.node_description import NodeDescription, describe_graph
+from ppro.training.checkpoint import Checkpointing
+from ppro.training.fit import Fit, fit
+from ppro.training.stopping import MEASURED
+
+__all__ = ["SETTINGS", "NodeDescription", "PPro", "PProClassifier", "find_device"]
+
+
+class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc]
+    """Node classification with a step and a priority for every node; ``ppro.PPro`` for short.
+
+    Wherever a graph is asked for, it may be a :class:`ppro.Graph`, a ``Data`` of PyTorch
+    Geometric, a NetworkX graph (attributes ``x`` and ``y``; others with :func:`ppro.as_graph`) or
+    a pair (adjacency, features) of SciPy or NumPy matrices. Parameters are checked by
+    :meth:`fit`. Those that are None have the value of ``settings``, or else its default.
+
+    Args:
+        backbone: appnp, gat, gcn, gcnii, grand or sgc; a class of backbones; a BasicGNN of PyTorch
+            Geometric or a list of its convolutions, which decide the number of steps too.
+        strategy: how nodes choose their step: l2b, l2u, or none.
+        max_steps: L, the largest number of steps.
+        epsilon: the threshold ε of the propagation controller.
+        hidden: width of the hidden layer.
+        dropout: dropout rate of features and hidden layer.
+        feature_norm: row, or none to take the features as they are.
+        lr: learning rate of the backbone.
+        weight_decay: L2 penalty of the backbone.
+        epochs: most epochs of a run.
+        patience: epochs without a better validation score before a run stops.
+        class_weight: "balanced", or a dict from classes to weights (1 where missing).
+        validation_share: share of the training nodes held out where no validation mask is given.
+        n_runs: runs trained together; the one with the best validation accuracy is used.
+        random_state: seed of weights, dropout and held-out nodes; run r has seed + r.
+        device: auto, cpu, cuda or cuda:N.
+        threads: CPU cores to use; chosen from the work when None.
+        settings: any other of :class:`ppro.Settings`, as a dict or all of them.
+
+    Attributes:
+        classes_: the classes, as the labels wrote them. Shape ``[c]``.
+        propagation_steps_: the step of every node of the fitted graph. Shape ``[n]``.
+        node_priorities_: its priority. Shape ``[n]``.
+        embedding_: its embedding at that step. Shape ``[n, d]``.
+        history_: what training measured per epoch, by metric: losses, validation accuracy, steps.
+        validation_score_: accuracy on the validation nodes, which chose the state that is kept.
+        splits_: the training and validation nodes of every run.
+        best_run_: the run that is used.
+        settings_: the settings of every run.
+        model_: the network, all runs in one.
+        interrupted_: whether Ctrl-C ended the training early.
+        n_features_in_: number of features.
+    """
+
+    def fit(
+        self,
+        graph: Any,
+        y: Any = None,
+        *,
+        train_mask: Any = None,
+        val_mask: Any = None,
+        test_mask: Any = None,
+        checkpoint: Checkpointing | Path | str | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Train on a graph.
+
+        A mask that is not given is that of the graph, where it has one. Without a training mask
+        every labelled node trains that is in no other mask; without a validation mask
+        ``validation_share`` of the training nodes, class by class, is held out with the seed.
+        Labels of test nodes take no part. Ctrl-C ends training early in the best state so far.
+
+        Args:
+            y: a label for every node, text or whole numbers, instead of those of the graph; None,
+                NaN or -1 where it is not known.
+            train_mask: Shape ``[n]``, bool, or with one row or column for each run.
+            val_mask: see ``train_mask``.
+            test_mask: see ``train_mask``; keeps nodes out of training.
+            checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
+            resume: go on from the checkpoint, where there is one.
+        """
+        taken = take(graph, y)
+        seed_settings = self._settings()
+        own = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
+        splits = self._splits(taken.graph, taken.masks, own, seed_settings[0].seed)
+        result = fit(
+            taken.graph,
+            splits,
+            seed_settings,
+            backbone=self._own_backbone(),
+            device=find_device(self.device),
+            threads=self.threads,
+            class_weight=self._class_weight(taken.classes),
+            checkpoint=checkpoint,
+            resume=resume,
+        )
+        self.classes_, self.splits_ = taken.classes, splits
+        self.n_features_in_ = taken.graph.num_features
+        self._keep(result)
+        self._describe_training(taken.graph)
+        return self
+
+    def predict(self, graph: Any) -> NDArray[Any]:
+        """The class of every node, also of a graph that was not seen in training. ``[n]``."""
+        chances = self.predict_proba(graph)
+        found: NDArray[Any] = self.classes_[chances.argmax(1)]
+        return found
+
+    def predict_proba(self, graph: Any) -> NDArray[np.float32]:
+        """The probability of every class of every node. Shape ``[n, c]``."""
+        return self.describe(graph).probabilities
+
+    def fit_predict(self, graph: Any, y: Any = None, **options: Any) -> NDArray[Any]:
+        """Train on a graph, then predict the class of every node of it."""
+        return self.fit(graph, y, **options).predict(graph)
+
+    def score(self, graph: Any, y: Any = None, mask: Any = None) -> float:
+        """Accuracy, between 0 and 1.
+
+        Args:
+            y: the true labels; those of the graph when None.
+            mask: the nodes to score. Without it the graph's test mask; without that, all nodes
+                with a label. Shape ``[n]``, bool, or one row or column for each run: that of
+                ``best_run_`` counts.
+        """
+        predicted = self.predict(graph)
+        name = type(graph).__name__
+        true = labels_of(graph) if y is None else y
+        if true is None:
+            raise DataError(f"{name}: no labels to score against; give y")
+        labels, known = known_labels(true, predicted.shape[0], name)
+        if mask is None:
+            mask = masks_of(graph).get("test_mask", known)
+        rows = as_mask(mask, predicted.shape[0], "mask")
+        chosen = rows[self.best_run_ % rows.shape[0]].numpy() & known
+        if not chosen.any():
+            raise DataError(f"{name}: no node with a label to score; give another mask")
+        return float((labels[chosen] == predicted[chosen]).mean())
+
+    def describe(self, graph: Any) -> NodeDescription:
+        """Probabilities, step, priority and embedding of every node of a graph.
+
+        Raises:
+            DataError: the graph has another number of features than the one trained on.
+        """
+        check_is_fitted(self)
+        ours = take(graph, classes=self.classes_).graph
+        if ours.num_features != self.n_features_in_:
+            raise DataError(
+                f"{ours.name}: {ours.num_features} features, but the model was trained on "
+                f"{self.n_features_in_}; give the same ones in the same order"
+            )
+        return describe_graph(self.model_, ours, self.settings_, self.best_run_, self.threads)
+
+    def save(self, folder: Path | str) -> None:
+        """Write the fitted estimator to a new folder; :func:`ppro.load` reads it.
+
+        Raises:
+            RunError: something stands there, or it cannot be written.
+        """
+        from ppro.runs.saving import save
+
+        save(self, Path(folder))
+
+    def _splits(
+        self, graph: Graph, brought: Mapping[str, Any], own: Mapping[str, Any], seed: int
+    ) -> Splits:
+        if not 0 < self.validation_share < 1:
+            raise SettingsError(
+                f"validation_share {self.validation_share}: give a share between 0 and 1"
+            )
+        masks = {
+            key: brought.get(key) if mask is None else as_mask(mask, graph.num_nodes, key)
+            for key, mask in own.items()
+        }
+        given = Given(*(masks[key] for key in MASKS))
+        share = float(self.validation_share)
+        return complete_masks(graph.labels, given, runs=self.n_runs, seed=seed, share=share)
+
+    def _keep(self, result: Fit) -> None:
+        self.model_: Network = result.model
+        self.settings_, self.best_run_ = result.settings, result.best_run
+        self.validation_score_ = float(result.val_accuracy[self.best_run_]) / 100
+        self.interrupted_ = result.history.interrupted
+        epochs = int(result.history.epochs[self.best_run_])
+        rows = result.history.metrics[:epochs, :, self.best_run_].numpy()
+        self.history_ = dict(zip(MEASURED, rows.T, strict=True))
+
+    def _describe_training(self, graph: Graph) -> None:
+        nodes = self.describe(graph)
+        self.propagation_steps_ = nodes.steps
+        self.node_priorities_ = nodes.priorities
+        self.embedding_ = nodes.embedding
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = False
+        return tags
+
+
+PPro = PProClassifier
+"""The same class under a shorter name."""

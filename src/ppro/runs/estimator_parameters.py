@@ -1,0 +1,103 @@
+"""The parameters of the estimator, and what they say of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from ppro.errors import SettingsError
+from ppro.settings.settings import Settings, parse_settings
+from ppro.training.assembly import OwnBackbone
+from ppro.training.class_weights import ClassWeight
+
+SETTINGS = (
+    *("strategy", "max_steps", "epsilon", "hidden", "dropout", "feature_norm"),
+    *("lr", "weight_decay", "epochs", "patience"),
+)
+"""The parameters of the estimator that are settings of the same name."""
+
+
+class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
+    """What :class:`ppro.PProClassifier` is made with; checked when it is fitted."""
+
+    def __init__(  # noqa: PLR0913 - one argument per parameter, as scikit-learn wants it
+        self,
+        backbone: str | OwnBackbone | None = None,
+        *,
+        strategy: str | None = None,
+        max_steps: int | None = None,
+        epsilon: float | None = None,
+        hidden: int | None = None,
+        dropout: float | None = None,
+        feature_norm: str | None = None,
+        lr: float | None = None,
+        weight_decay: float | None = None,
+        epochs: int | None = None,
+        patience: int | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        validation_share: float = 0.2,
+        n_runs: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str | torch.device = "auto",
+        threads: int | None = None,
+        settings: Mapping[str, Any] | Settings | None = None,
+    ) -> None:
+        self.backbone = backbone
+        self.strategy = strategy
+        self.max_steps = max_steps
+        self.epsilon = epsilon
+        self.hidden = hidden
+        self.dropout = dropout
+        self.feature_norm = feature_norm
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.patience = patience
+        self.class_weight = class_weight
+        self.validation_share = validation_share
+        self.n_runs = n_runs
+        self.random_state = random_state
+        self.device = device
+        self.threads = threads
+        self.settings = settings
+
+    def _settings(self) -> list[Settings]:
+        """The settings of every run."""
+        given = {key: value for key in SETTINGS if (value := getattr(self, key)) is not None}
+        if isinstance(self.backbone, str):
+            given["backbone"] = self.backbone
+        if self.random_state is not None:
+            given["seed"] = _seed(self.random_state)
+        if isinstance(self.settings, Settings):
+            first = self.settings.replace(**given)
+        else:
+            first = parse_settings({**(self.settings or {}), **given}, "settings")
+        if not isinstance(self.n_runs, int | np.integer) or self.n_runs < 1:
+            raise SettingsError(f"n_runs {self.n_runs}: give a whole number from 1")
+        return [first.replace(seed=first.seed + run) for run in range(self.n_runs)]
+
+    def _own_backbone(self) -> OwnBackbone | None:
+        return None if isinstance(self.backbone, str) else self.backbone
+
+    def _class_weight(self, classes: NDArray[Any]) -> ClassWeight | None:
+        if self.class_weight is None or self.class_weight == "balanced":
+            return self.class_weight  # type: ignore[return-value]
+        if not isinstance(self.class_weight, Mapping):
+            raise SettingsError(f"class_weight {self.class_weight!r}: use 'balanced' or a dict")
+        unknown = [key for key in self.class_weight if key not in classes.tolist()]
+        if unknown:
+            known = ", ".join(map(str, classes))
+            raise SettingsError(f"class_weight: no class {unknown[0]!r}; the classes are {known}")
+        return [float(self.class_weight.get(value, 1.0)) for value in classes.tolist()]
+
+
+def _seed(state: int | np.random.RandomState) -> int:
+    if isinstance(state, int | np.integer):
+        return int(state)
+    return int(check_random_state(state).randint(2**31 - 1))

@@ -1,0 +1,1 @@
+"""Settings from a search: ``auto`` on the graph itself, ``tuning`` on Optuna."""

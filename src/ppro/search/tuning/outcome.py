@@ -1,0 +1,104 @@
+"""What a search leaves: the best recipe, a record of everything tried, and pictures."""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from ppro.files import dump_json, whole_file
+from ppro.runs.versions import versions
+from ppro.search.tuning.evaluation import Evaluator
+from ppro.search.tuning.study import SharedStudy
+from ppro.settings.recipe import PaperResult, Recipe, recipe_toml
+from ppro.settings.settings import Settings
+
+
+def best_recipe(
+    study: SharedStudy,
+    evaluator: Evaluator,
+    dataset: str,
+    space: str,
+    paper: PaperResult | None = None,
+) -> Recipe | None:
+    """The best configuration so far, with a note of how it was found; None before there is one."""
+    ranked = study.complete()
+    if not ranked:
+        return None
+    settings = settings_of(study, evaluator, ranked[0])
+    note = _note(study, evaluator, ranked[0], space)
+    split = evaluator.splits.name
+    return Recipe(dataset=dataset, split=split, settings=settings, paper=paper, note=note)
+
+
+def settings_of(study: SharedStudy, evaluator: Evaluator, trial: FrozenTrial) -> Settings:
+    """The settings that a trial stands for, with the seed that trainings begin at."""
+    return evaluator.base.replace(**study.space.changes(trial.params))
+
+
+def _note(study: SharedStudy, evaluator: Evaluator, best: FrozenTrial, space: str) -> str:
+    counts, seeds = study.counts(), evaluator.seeds
+    accuracies = best.user_attrs["accuracies"]
+    spread = f" ± {statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
+    return (
+        f"best of {counts.tried} configurations ({counts.pruned} pruned after one seed) of the "
+        f"space '{space}': validation accuracy {best.value:.2f}{spread} % on seeds {seeds[0]} to "
+        f"{seeds[-1]}; no test label was read"
+    )
+
+
+def record(study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None) -> dict[str, Any]:
+    """The whole search, for a JSON file."""
+    counts, trials = study.counts(), study.study.get_trials(deepcopy=False)
+    measured = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    best = study.complete()[:1]
+    return {
+        "study": study.study.study_name,
+        "configurations": counts.tried,
+        "complete": counts.complete,
+        "pruned": counts.pruned,
+        "failed": counts.failed,
+        "running": counts.running,
+        "seeds": list(evaluator.seeds),
+        "split": evaluator.splits.name,
+        "best": {"trial": best[0].number, "validation_mean": best[0].value} if best else None,
+        "settings": None if recipe is None else recipe.settings.model_dump(exclude_none=True),
+        "importance": importance(study),
+        "tried": [
+            {"trial": t.number, **t.params, "validation": t.user_attrs.get("accuracies")}
+            for t in measured
+        ],
+        "versions": versions(),
+    }
+
+
+def importance(study: SharedStudy) -> dict[str, float]:
+    """How much of the spread of the results each choice explains; empty where too few are done."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+            return optuna.importance.get_param_importances(study.study, evaluator=evaluator)
+        except (ValueError, RuntimeError):
+            return {}
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file as a whole."""
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def write_outcome(
+    folder: Path, out: Path, study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None
+) -> dict[str, Any]:
+    """Write record and recipe; returns the record."""
+    facts = record(study, evaluator, recipe)
+    if recipe is not None:
+        write_text(out, recipe_toml(recipe))
+    write_text(folder / "search.json", dump_json(facts, indent=1) + "\n")
+    return facts

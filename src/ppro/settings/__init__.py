@@ -1,0 +1,1 @@
+"""What a training is made of: typed settings, recipes, and what a search may choose."""

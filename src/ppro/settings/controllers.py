@@ -1,0 +1,71 @@
+"""Settings of the two controllers."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from ppro.parts import MEASURES
+from ppro.parts.choices import WeightForm
+from ppro.settings.groups import Group, Positive, Share
+
+
+class ControllerSettings(Group):
+    """The propagation controller and the weight controller; they do nothing without a strategy."""
+
+    per_run: ClassVar[frozenset[str]] = frozenset(
+        {"epsilon", "lambda1", "lambda2", "propagation_bias", "lr_controller", "judge_share"}
+    )
+
+    epsilon: float = Field(
+        default=0.5, ge=0, le=1, description="threshold ε of the propagation controller"
+    )
+    lambda1: float = Field(
+        default=1.0, ge=0, description="λ1: penalty on priority weights (Eq. 13)"
+    )
+    lambda2: float = Field(
+        default=1.0, ge=0, description="λ2: share of the weight controller (Eq. 14)"
+    )
+    measures: tuple[str, ...] = Field(
+        default=("degree", "eigenvector", "heterophily"),
+        description="the priority measures that make up z (Eq. 6)",
+    )
+    controller_units: int = Field(
+        default=64, ge=1, description="width of the controllers' first layer"
+    )
+    controller_inputs: Literal["embeddings", "predictions"] = Field(
+        default="embeddings", description="what the controllers see of a step"
+    )
+    use_progress: bool = Field(
+        default=False,
+        description="the propagation controller also sees k/L and log ‖h_k - h_{k-1}‖",
+    )
+    judge_share: Share = Field(
+        default=0.0,
+        description="share of the training nodes that teach the controllers alone",
+    )
+    propagation_bias: float | None = Field(
+        default=None,
+        description="initial bias of the propagation head; default: the strategy's",
+    )
+    weight_form: WeightForm = Field(
+        default="softplus", description="w = softplus(·) or 1 + tanh(·)"
+    )
+    consistency_on: Literal["full", "selected", "priority"] = Field(
+        default="full",
+        description="which predictions agree under consistency: of full depth, those selected, or "
+        "those selected in proportion to the priority of their nodes",
+    )
+    use_priority: bool = Field(
+        default=True, description="z feeds the propagation controller (else -nz)"
+    )
+    use_step: bool = Field(default=True, description="l feeds the weight controller (else -nl)")
+    use_weighting: bool = Field(default=True, description="weight controller on (else -nw)")
+    use_propagation: bool = Field(default=True, description="propagation controller on (else -np)")
+    lr_controller: Positive = Field(default=1e-3, description="learning rate of the controllers")
+
+    @field_validator("measures")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) < len(names):
+            raise ValueError("a measure stands twice; name each once")
+        return tuple(MEASURES.check(name) for name in names)

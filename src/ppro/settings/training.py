@@ -1,0 +1,67 @@
+"""Settings of Algorithm 1: dropout, consistency, optimiser, early stopping."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from ppro.parts import METRICS
+from ppro.parts.choices import Selection
+from ppro.settings.groups import Group, Positive, Share
+
+
+class TrainingSettings(Group):
+    """How θ learns, and which of its states is kept."""
+
+    per_run: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("lr", "weight_decay", "step_decay", "dropout", "edge_dropout", "node_dropout"),
+            *("consistency", "consistency_temperature"),
+        }
+    )
+
+    dropout: Share = Field(default=0.5, description="dropout of features and hidden layer")
+    edge_dropout: Share = Field(default=0.0, description="dropout of the adjacency's entries")
+    node_dropout: Share = Field(default=0.0, description="dropout of whole rows of the features")
+    consistency: float = Field(
+        default=0.0, ge=0, description="weight of agreement between dropout forwards on all nodes"
+    )
+    consistency_forwards: int = Field(default=2, ge=2, description="forwards that must agree")
+    consistency_temperature: Positive = Field(
+        default=0.5, description="T that sharpens what they agree on"
+    )
+    lr: Positive = Field(default=0.01, description="learning rate of the backbone")
+    weight_decay: float = Field(default=5e-4, ge=0, description="L2 penalty of the backbone")
+    step_decay: float | None = Field(
+        default=None,
+        ge=0,
+        description="L2 penalty of GCNII's layers of the steps; default that of the others, or "
+        "none where decay is first",
+    )
+    decay: Literal["first", "all"] = Field(default="first", description="what weight decay acts on")
+    epochs: int = Field(default=1000, ge=1, description="most epochs of a run")
+    metric: str = Field(
+        default="accuracy", description="what is measured on validation nodes to choose an epoch"
+    )
+    selection: Selection = Field(
+        default="score",
+        description="what makes a state better: the metric, its moving average, or the loss",
+    )
+    patience: int = Field(default=100, ge=1, description="epochs without a better validation score")
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return METRICS.check(name)
+
+    @field_validator("selection", mode="before")
+    @classmethod
+    def _renamed(cls, name: object) -> object:
+        """Read the word of version 0.1, which knew no other metric."""
+        return "score" if name == "accuracy" else name
+
+    @property
+    def decay_of_steps(self) -> float:
+        """Return the L2 penalty of the layers of the steps."""
+        if self.step_decay is None:
+            return self.weight_decay if self.decay == "all" else 0.0
+        return self.step_decay

@@ -1,0 +1,211 @@
+"""Checkpoints: a killed training goes on from the last one, on a CPU to the same bits.
+
+A checkpoint is a folder with one file for each worker, since workers never wait for each other.
+A file is written under a temporary name, flushed to the disk and renamed: under its final name it
+is always whole, whenever the power fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from ppro.errors import RunError
+from ppro.training.fingerprint import Fingerprint, differing
+
+FORMAT = 1
+EVERY = 10.0
+_PART = "part-{}.safetensors"
+
+
+@dataclass(frozen=True)
+class Checkpointing:
+    """Where and how often a training is saved, and whether it goes on from what is there.
+
+    Args:
+        folder: a folder of its own; made when it is missing.
+        every: seconds between two checkpoints, at least.
+        resume: go on from the checkpoint in the folder; without one, begin. When False, what is
+            there is replaced.
+    """
+
+    folder: Path
+    every: float = EVERY
+    resume: bool = False
+
+    @classmethod
+    def of(cls, given: Checkpointing | Path | str | None, resume: bool) -> Self | None:
+        """From what a user gave: a folder, or all of it."""
+        if given is None:
+            if resume:
+                raise RunError("resume needs a checkpoint; give the folder of one")
+            return None
+        if isinstance(given, Checkpointing):
+            return cls(given.folder, given.every, resume or given.resume)
+        return cls(Path(given), resume=resume)
+
+
+class Checkpoint:
+    """The checkpoint of one training.
+
+    Args:
+        plan: where, how often, and whether to resume.
+        of: what the training is made of.
+
+    Raises:
+        RunError: the folder cannot be used, or holds the checkpoint of another training.
+    """
+
+    def __init__(self, plan: Checkpointing, of: Fingerprint) -> None:
+        self.plan, self.of = plan, of
+        self.parts = self._found() if plan.resume else 0
+        self.cores: int | None = self._read_header(0)["cores"] if self.parts else None
+
+    def _found(self) -> int:
+        """The number of workers whose files are to be there; 0 without a checkpoint."""
+        if not self._file(0).exists():
+            return 0
+        header = self._read_header(0)
+        if header["of"] != self.of:
+            raise RunError(
+                f"{self.plan.folder}: the checkpoint of another training, differing in "
+                f"{differing(header['of'], self.of)}; change that back, or begin without resuming"
+            )
+        return int(header["parts"])
+
+    def threads(self, wanted: int | None) -> int | None:
+        """The number of threads to train with: that of the checkpoint, where there is one.
+
+        Another number would share out the runs otherwise, and add in another order.
+        """
+        if self.cores is not None and wanted not in (None, self.cores):
+            raise RunError(
+                f"{self.plan.folder}: begun with {self.cores} threads, not {wanted}; "
+                f"resume with {self.cores}, or leave the number out"
+            )
+        return wanted if self.cores is None else self.cores
+
+    def start(self, parts: int, cores: int) -> None:
+        """Make the folder ready for a training by so many workers; a new one empties it first."""
+        folder = self.plan.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # In this order a kill leaves no part behind that a later resume could mistake.
+            stale = sorted(folder.glob(_PART.format("*"))) if self.parts != parts else []
+            for file in (*stale, *folder.glob(".ppro-*")):
+                file.unlink()
+        except OSError as error:
+            raise unusable(folder, error) from None
+        self.parts, self.cores = parts, cores
+
+    def keeper(self, part: int) -> Keeper:
+        """What saves the trainer of one worker."""
+        header = {"format": FORMAT, "of": self.of, "parts": self.parts, "cores": self.cores}
+        return Keeper(self._file(part), header, self.plan.every)
+
+    def state(self, part: int, device: torch.device) -> dict[str, Tensor] | None:
+        """Where the trainer of one worker stood, or None when it had not begun."""
+        path = self._file(part)
+        if not self.plan.resume or not path.exists():
+            return None
+        with _opened(path) as file:
+            # Copied out of the file's memory map: alignment must be that of a tensor of PyTorch.
+            names = list(file.keys())
+            return {name: file.get_tensor(name).to(device, copy=True) for name in names}
+
+    def _file(self, part: int) -> Path:
+        return self.plan.folder / _PART.format(part)
+
+    def _read_header(self, part: int) -> dict[str, Any]:
+        path = self._file(part)
+        with _opened(path) as file:
+            text = (file.metadata() or {}).get("ppro", "{}")
+        try:
+            header: dict[str, Any] = json.loads(text)
+        except json.JSONDecodeError:
+            header = {}
+        if header.get("format") != FORMAT:
+            raise RunError(
+                f"{path}: format {header.get('format')}, but this version reads format {FORMAT}; "
+                "begin without resuming, or use the version of ppro that wrote it"
+            )
+        return header
+
+
+class Keeper:
+    """Writes the checkpoint of one trainer, at most every so many seconds."""
+
+    def __init__(self, path: Path, header: Mapping[str, Any], every: float) -> None:
+        self.path, self.every = path, every
+        self.header = {"ppro": json.dumps(header)}
+        self._last = -float("inf")
+
+    def offer(self, state: Callable[[], dict[str, Tensor]]) -> None:
+        """Save the state if it is time; it is asked for only then."""
+        if time.monotonic() - self._last >= self.every:
+            self.save(state())
+
+    def save(self, state: Mapping[str, Tensor]) -> None:
+        """Save the state now.
+
+        Raises:
+            RunError: it cannot be written; the checkpoint before it stays.
+        """
+        tensors = {name: tensor.cpu().contiguous() for name, tensor in state.items()}
+        try:
+            write_durably(self.path, save(tensors, metadata=self.header))
+        except OSError as error:
+            raise unusable(self.path.parent, error) from None
+        self._last = time.monotonic()
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file that is either there as a whole or not at all, even after a power failure."""
+    staging = path.with_name(f".ppro-{path.name}-{os.getpid()}")
+    try:
+        with staging.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staging, path)
+    except BaseException:
+        staging.unlink(missing_ok=True)
+        raise
+    # The new name has to reach the disk too; not every system lets a folder be flushed.
+    with suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return safe_open(str(path), framework="pt")
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path}: cannot be read ({error}); begin without resuming") from None
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a folder holds a checkpoint."""
+    return (folder / _PART.format(0)).exists()
+
+
+def unusable(folder: Path, error: OSError) -> RunError:
+    """The error to raise when a folder cannot take a checkpoint."""
+    reason = error.strerror or str(error)
+    return RunError(
+        f"{folder}: no checkpoint can be written there ({reason}); make room or name another folder"
+    )

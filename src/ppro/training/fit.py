@@ -1,0 +1,221 @@
+"""Train a batch of runs on a graph and measure them: the one path that everything above takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from ppro.compute.allocator import keep_freed_memory
+from ppro.data.splits import Splits
+from ppro.errors import SettingsError
+from ppro.graph.core import Graph
+from ppro.nn.network import Inputs, Network, Outcome
+from ppro.settings.settings import Settings
+from ppro.training.assembly import (
+    OwnBackbone,
+    all_rows,
+    build_model,
+    prepare_inputs,
+    rows_from_masks,
+    settings_for,
+)
+from ppro.training.checkpoint import Checkpoint, Checkpointing, Keeper
+from ppro.training.class_weights import ClassWeight, class_weights, weighted
+from ppro.training.fingerprint import fingerprint
+from ppro.training.stopping import History
+from ppro.training.threads import share_out, use_threads, worth_cores
+from ppro.training.trainer import OnEpoch, Trainer
+from ppro.training.workers import train_side_by_side
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """What every run says of every node.
+
+    Shapes: probabilities ``[R, n, c]``; steps and priorities ``[R, n]``.
+    """
+
+    probabilities: Tensor
+    steps: Tensor
+    priorities: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A trained batch of runs and what it reached; accuracies in percent, shape ``[R]``."""
+
+    model: Network
+    settings: tuple[Settings, ...]
+    history: History
+    nodes: NodeTable
+    val_accuracy: Tensor
+    test_accuracy: Tensor
+    seconds: float
+    threads: int
+
+    @property
+    def best_run(self) -> int:
+        """The run with the highest validation accuracy."""
+        return int(self.val_accuracy.argmax())
+
+
+@torch.no_grad()
+def outcome_of_all(model: Network, inputs: Inputs, graph: Graph, runs: int) -> Outcome:
+    """What a model says of every node, without dropout."""
+    outcome: Outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
+    return outcome
+
+
+def describe_nodes(model: Network, inputs: Inputs, graph: Graph, runs: int) -> NodeTable:
+    """Class probabilities, step and priority of every node, without dropout."""
+    outcome = outcome_of_all(model, inputs, graph, runs)
+    return NodeTable(outcome.logits.softmax(-1).cpu(), outcome.steps.cpu(), outcome.weights.cpu())
+
+
+def accuracy(nodes: NodeTable, labels: Tensor, masks: Tensor) -> Tensor:
+    """Accuracy in percent of each run on its own nodes; NaN where it has none. Shape ``[R]``."""
+    hits = (nodes.probabilities.argmax(-1) == labels) & masks
+    return 100 * hits.sum(1) / masks.sum(1)
+
+
+def fit(
+    graph: Graph,
+    splits: Splits,
+    settings: Sequence[Settings],
+    *,
+    backbone: OwnBackbone | None = None,
+    device: torch.device | None = None,
+    threads: int | None = None,
+    on_epoch: OnEpoch | None = None,
+    class_weight: ClassWeight | None = None,
+    checkpoint: Checkpointing | Path | str | None = None,
+    resume: bool = False,
+) -> Fit:
+    """Train one run for each of the settings, all together.
+
+    Test labels are read once, after training, in the state that validation chose.
+
+    Args:
+        backbone: your own instead of the one that the settings name: a class of backbones, a
+            BasicGNN of PyTorch Geometric, or a list of its convolutions. The last two decide the
+            number of steps too.
+        threads: CPU cores to use; chosen from the work when None.
+        class_weight: "balanced" or a weight for each class: what its nodes count in the losses.
+        checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
+        resume: go on from the checkpoint, with as many threads as it was begun with; where there
+            is none, begin. On a CPU the result is that of a training never interrupted.
+
+    Raises:
+        SettingsError: the settings are none, disagree, or are not as many as the runs of the split.
+    """
+    check_count(splits, settings)
+    settings = settings_for(backbone, settings)
+    device = device or torch.device("cpu")
+    if device.type == "cpu":
+        keep_freed_memory()
+    weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
+    saved = None
+    if (plan := Checkpointing.of(checkpoint, resume)) is not None:
+        made_of = fingerprint(graph, splits, settings, backbone, weights)
+        saved = Checkpoint(plan, {**made_of, "device": device.type})
+        threads = saved.threads(threads)
+    cores = threads or worth_cores(graph, settings[0], len(settings))
+    use_threads(cores)
+    inputs = prepare_inputs(graph, settings[0], device, len(settings))
+    start = time.perf_counter()
+    task = _Task(graph, inputs, splits, settings, backbone, weights)
+    model, history = _train(task, cores, on_epoch, saved)
+    seconds = time.perf_counter() - start
+    nodes = describe_nodes(model, inputs, graph, len(settings))
+    return Fit(
+        model,
+        tuple(settings),
+        history,
+        nodes,
+        accuracy(nodes, graph.labels, splits.val),
+        accuracy(nodes, graph.labels, splits.test),
+        seconds,
+        cores,
+    )
+
+
+def check_count(splits: Splits, settings: Sequence[Settings]) -> None:
+    """Refuse settings that are not one for each run of the split.
+
+    Raises:
+        SettingsError: they are fewer or more.
+    """
+    if splits.runs != len(settings):
+        raise SettingsError(
+            f"split {splits.name} is of {splits.runs} runs, but there are settings of "
+            f"{len(settings)}; give each run its settings"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be trained: all runs, or part of them."""
+
+    graph: Graph
+    inputs: Inputs
+    splits: Splits
+    settings: Sequence[Settings]
+    backbone: OwnBackbone | None
+    weights: Tensor | None
+
+    @property
+    def device(self) -> torch.device:
+        return self.inputs.influence.device
+
+    def model(self, part: slice) -> Network:
+        sizes = self.graph.num_features, self.graph.num_classes
+        return build_model(*sizes, self.settings[part], self.device, self.backbone)
+
+    def trainer(self, part: slice, model: Network, keeper: Keeper | None) -> Trainer:
+        labels, weights = self.graph.labels, self.weights
+        train = rows_from_masks(self.splits.train[part], labels, self.device)
+        val = rows_from_masks(self.splits.val[part], labels, self.device)
+        train = weighted(train, None if weights is None else weights[part])
+        return Trainer(model, self.inputs, train, val, self.settings[part], keeper)
+
+
+def _train(
+    task: _Task, cores: int, on_epoch: OnEpoch | None, saved: Checkpoint | None
+) -> tuple[Network, History]:
+    """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
+    runs, on_cpu = len(task.settings), task.device.type == "cpu"
+    workers, threads = share_out(cores, runs) if on_cpu else (1, 1)
+    if saved is not None:
+        saved.start(workers, cores)
+
+    def trainer(worker: int, part: slice, model: Network) -> Trainer:
+        keeper = None if saved is None else saved.keeper(worker)
+        made = task.trainer(part, model, keeper)
+        if saved is not None and (state := saved.state(worker, task.device)) is not None:
+            made.restore(state)
+        return made
+
+    model = task.model(slice(None))
+    if workers == 1:
+        return model, trainer(0, slice(None), model).run(on_epoch)
+    bounds = [runs * w // workers for w in range(workers + 1)]
+    trainers = []
+    for worker, (begin, end) in enumerate(pairwise(bounds)):
+        part = slice(begin, end)
+        trainers.append(trainer(worker, part, task.model(part)))
+    history = train_side_by_side(trainers, threads, on_epoch)
+    _gather(model, [t.model for t in trainers])
+    return model, history
+
+
+def _gather(model: Network, parts: Sequence[Network]) -> None:
+    """Put the runs of several models into one."""
+    states = [dict(part.named_parameters()) for part in parts]
+    for name, parameter in model.named_parameters():
+        parameter.data = torch.cat([state[name].detach() for state in states])

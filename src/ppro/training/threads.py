@@ -1,0 +1,46 @@
+"""How the cores of a CPU are shared out: runs side by side first, threads inside a product next."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from ppro.graph.core import Graph
+from ppro.settings.settings import Settings
+from ppro.training.memory import Sizes, propagated_width
+
+WORK_PER_CORE = 2_000_000
+"""Multiply-adds of one propagation step that are worth a core of their own."""
+
+
+def available_cores() -> int:
+    """Cores this process may use; OMP_NUM_THREADS sets a smaller or larger number."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
+    """How many cores the work of one propagation step keeps busy, at most those there are.
+
+    The choice depends on the work alone, not on the load, so equal trainings give equal bits.
+    """
+    width = propagated_width(Sizes.of(graph), settings)
+    work = (2 * graph.num_edges + graph.num_nodes) * width * runs
+    return max(1, min(available_cores(), work // WORK_PER_CORE))
+
+
+def share_out(cores: int, runs: int) -> tuple[int, int]:
+    """Workers that each train some of the runs, and threads inside each worker."""
+    workers = min(cores, runs)
+    return workers, max(1, cores // workers)
+
+
+def use_threads(count: int) -> int:
+    """Let PyTorch use this many threads in the calling thread; returns the number."""
+    torch.set_num_threads(count)
+    return count

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.autograd import gradcheck
+
+from ppro.compute.features import FEATURE_SITE, Features, row_normalised
+from ppro.compute.noise import Noise, matrix_ids
+from tests.support import noise_of, tensor64
+
+NODES, COLUMNS, RUNS, WIDTH = 9, 6, 3, 4
+NOISE = noise_of([3, 1, 4], [0.25, 0.5, 0.75], 7)
+
+
+def sparse_x(seed: int = 0) -> Tensor:
+    x = tensor64(NODES, COLUMNS, seed=seed)
+    x = torch.where(x > 0.2, x, 0.0)
+    x[4] = 0
+    return x
+
+
+def features(x: Tensor, layout: str) -> Features:
+    return Features(x.to_sparse_csr() if layout == "sparse" else x)
+
+
+def expected_linear(x: Tensor, weight: Tensor, noise: Noise | None) -> Tensor:
+    """dropout(X) W, run by run, with a dense mask."""
+    out = []
+    for run in range(weight.shape[0]):
+        kept = torch.ones_like(x)
+        if noise is not None:
+            ids = matrix_ids(torch.arange(x.shape[0]), x.shape[1]).unsqueeze(0)
+            kept = noise.scale(ids, FEATURE_SITE)[run].double()
+        out.append((x * kept) @ weight[run])
+    return torch.stack(out)
+
+
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+@pytest.mark.parametrize("noise", [None, NOISE], ids=["plain", "dropped"])
+def test_linear_and_its_gradient_are_those_of_a_dense_product(
+    layout: str, noise: Noise | None
+) -> None:
+    x, weight = sparse_x(), tensor64(RUNS, COLUMNS, WIDTH, seed=1).requires_grad_()
+    found, expected = features(x, layout).linear(weight, noise), expected_linear(x, weight, noise)
+    torch.testing.assert_close(found, expected)
+    back = tensor64(RUNS, NODES, WIDTH, seed=2)
+    torch.testing.assert_close(
+        torch.autograd.grad((found * back).sum(), weight),
+        torch.autograd.grad((expected * back).sum(), weight),
+    )
+
+
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+def test_linear_passes_gradcheck(layout: str) -> None:
+    x = features(sparse_x(), layout)
+    weight = tensor64(RUNS, COLUMNS, WIDTH).requires_grad_()
+    assert gradcheck(lambda w: x.linear(w, NOISE), (weight,))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**6), st.integers(0, 2**31 - 1), st.integers(0, 10**4))
+def test_sparse_and_dense_features_draw_the_same_mask(
+    data_seed: int, seed: int, moment: int
+) -> None:
+    x, noise = sparse_x(data_seed), noise_of([seed], 0.5, moment)
+    identity = torch.eye(COLUMNS, dtype=torch.float64).unsqueeze(0)
+    dropped = [features(x, layout).linear(identity, noise) for layout in ("sparse", "dense")]
+    assert torch.equal(dropped[0], dropped[1])
+    assert set((dropped[0][0] / x)[x != 0].tolist()) <= {0.0, 2.0}
+
+
+def test_a_run_gets_the_same_alone_and_in_a_batch() -> None:
+    x, weight = features(sparse_x(), "sparse"), tensor64(RUNS, COLUMNS, WIDTH)
+    batch = x.linear(weight, NOISE)
+    for run, (seed, rate) in enumerate(((3, 0.25), (1, 0.5), (4, 0.75))):
+        alone = x.linear(weight[run : run + 1], noise_of([seed], rate, 7))
+        torch.testing.assert_close(alone[0], batch[run])
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**6))
+def test_rows_sum_to_one_and_empty_rows_stay(seed: int) -> None:
+    x = sparse_x(seed)
+    expected = torch.zeros_like(x)
+    for i in range(NODES):
+        total = sum(float(v) for v in x[i])
+        for j in range(COLUMNS):
+            expected[i, j] = float(x[i, j]) / (total or 1.0)
+    torch.testing.assert_close(row_normalised(x), expected)
+    torch.testing.assert_close(row_normalised(x.to_sparse_csr()).to_dense(), expected)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from ppro.nn import losses
+from tests.support import tensor64
+
+RUNS, NODES, STEPS = 3, 7, 4
+SIZES = (7, 4, 1)
+valid = torch.tensor([[1.0] * m + [0.0] * (NODES - m) for m in SIZES], dtype=torch.float64)
+error = tensor64(RUNS, NODES, seed=1).abs()
+probability = tensor64(RUNS, NODES, seed=2).sigmoid()
+weight = tensor64(RUNS, NODES, seed=3).exp()
+lambda1 = torch.tensor([0.0, 0.5, 2.0], dtype=torch.float64)
+
+
+def close(found: Tensor, expected: list[float]) -> None:
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64))
+
+
+def test_the_prediction_error_is_the_cross_entropy_of_each_node() -> None:
+    logits = tensor64(2, 3, 4, seed=4)
+    labels = torch.tensor([[0, 3, 1], [2, 2, 0]])
+    found = losses.prediction_error(logits, labels)
+    for r in range(2):
+        for i in range(3):
+            scores = [math.exp(float(v)) for v in logits[r, i]]
+            expected = -math.log(scores[int(labels[r, i])] / sum(scores))
+            assert float(found[r, i]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_break_loss_is_equation_9_over_the_valid_nodes() -> None:
+    expected = []
+    for r, m in enumerate(SIZES):
+        c = [float(v) for v in error[r, :m]]
+        span = (max(c) - min(c)) or 1.0
+        terms = [abs((c[i] - min(c)) / span - (1 - float(probability[r, i]))) for i in range(m)]
+        expected.append(sum(terms) / m)
+    close(losses.break_loss(error, probability, valid), expected)
+
+
+def test_update_loss_is_equation_10_over_the_valid_nodes() -> None:
+    p = tensor64(STEPS, RUNS, NODES, seed=5).sigmoid()
+    c, best = tensor64(STEPS, RUNS, NODES, seed=6), tensor64(STEPS, RUNS, NODES, seed=7)
+    expected = []
+    for r, m in enumerate(SIZES):
+        total = 0.0
+        for i in range(m):
+            for k in range(STEPS):
+                total += float(p[k, r, i]) * (float(c[k, r, i]) - float(best[k, r, i])) / STEPS
+        expected.append(total / m)
+    close(losses.update_loss(p, c, best, valid), expected)
+
+
+def test_supervised_loss_is_equation_12() -> None:
+    expected = [sum(float(v) for v in error[r, :m]) / m for r, m in enumerate(SIZES)]
+    close(losses.supervised_loss(error, valid), expected)
+
+
+def test_weighted_loss_is_equation_13() -> None:
+    expected = []
+    for r, m in enumerate(SIZES):
+        w, c = [float(v) for v in weight[r]], [float(v) for v in error[r]]
+        first = sum(w[i] * c[i] for i in range(m)) / m
+        expected.append(first - float(lambda1[r]) * sum(w[i] ** 2 for i in range(m)) / m)
+    close(losses.weighted_loss(error, weight, lambda1, valid), expected)
+
+
+def test_controller_loss_is_equation_14() -> None:
+    p, w, lambda2 = tensor64(3, seed=8), tensor64(3, seed=9), tensor64(3, seed=10)
+    expected = [float(p[r]) - float(lambda2[r]) * float(w[r]) for r in range(3)]
+    close(losses.controller_loss(p, w, lambda2), expected)
+
+
+def test_equal_errors_normalise_to_zero() -> None:
+    equal = torch.full((1, 4), 0.7, dtype=torch.float64)
+    ones = torch.ones_like(equal)
+    assert losses.min_max(equal, ones).tolist() == [[0.0] * 4]
+    p = torch.tensor([[0.1, 0.4, 0.9, 1.0]], dtype=torch.float64)
+    close(losses.break_loss(equal, p, ones), [(0.9 + 0.6 + 0.1 + 0.0) / 4])
+
+
+def test_a_single_valid_node_has_a_finite_break_loss() -> None:
+    found = losses.break_loss(error, probability, valid)
+    assert bool(torch.isfinite(found).all())
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.floats(-1e6, 1e6))
+def test_what_stands_in_the_padding_changes_no_loss_and_no_gradient(
+    seed: int, filler: float
+) -> None:
+    c, p, w = (tensor64(RUNS, NODES, seed=seed + i).abs() for i in range(3))
+
+    def results(fill: float) -> list[Tensor]:
+        args = [torch.where(valid > 0, t, fill).requires_grad_() for t in (c, p, w)]
+        total = (
+            losses.break_loss(args[0], args[1], valid)
+            + losses.weighted_loss(args[0], args[2], lambda1, valid)
+            + losses.update_loss(args[1][None], args[0][None], args[2][None], valid)
+        )
+        gradients = torch.autograd.grad(total.sum(), args)
+        return [total.detach(), *(g * valid for g in gradients)]
+
+    for a, b in zip(results(0.0), results(filler), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=8), st.floats(0.1, 10), st.floats(0, 10))
+def test_min_max_lies_in_0_1_and_ignores_scale_and_shift(
+    values: list[float], factor: float, shift: float
+) -> None:
+    c = torch.tensor([values], dtype=torch.float64)
+    ones = torch.ones_like(c)
+    found = losses.min_max(c, ones)
+    assert float(found.min()) == 0.0
+    assert float(found.max()) in (0.0, 1.0)
+    if float(c.max() - c.min()) > 1e-3:
+        scaled = losses.min_max(c * factor + shift, ones)
+        torch.testing.assert_close(found, scaled, atol=1e-8, rtol=1e-8)
+
+
+def test_small_differences_are_normalised_too() -> None:
+    c = torch.tensor([[0.2, 0.3, 0.6]], dtype=torch.float64)
+    close(losses.min_max(c, torch.ones_like(c))[0], [0.0, 0.25, 1.0])
+
+
+def test_padding_normalises_to_zero() -> None:
+    found = losses.min_max(error, valid)
+    assert bool((found[valid == 0] == 0).all())
+    assert float(found[0].max()) == 1
+
+
+def test_several_forwards_at_once_have_the_losses_of_each() -> None:
+    errors, weights = (torch.stack([t, t.square()]) for t in (error, weight))
+    found = losses.weighted_loss(errors, weights, lambda1, valid)
+    assert found.shape == (2, RUNS)
+    for part, one in enumerate(found):
+        expected = losses.weighted_loss(errors[part], weights[part], lambda1, valid)
+        torch.testing.assert_close(one, expected)
+    by_forward = losses.min_max(errors, valid.expand_as(errors))
+    torch.testing.assert_close(by_forward[1], losses.min_max(errors[1], valid))

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from ppro.paper.render import comparisons, entries, latex, markdown
+from ppro.paper.store import Store
+from ppro.paper.tables import Column, Panel, PaperNumber, Table
+
+PANEL = Panel(
+    "a panel",
+    [Column("Cora", "cora", "public"), Column("Texas", "texas", "random-60-20-20")],
+    ["gcnii-star", "appnp-none", "l2b"],
+    {("gcnii-star", "Cora"): PaperNumber(85.3), ("l2b", "Cora"): PaperNumber(85.0, 0.8)},
+    left_out=frozenset({("gcnii-star", "Texas")}),
+    pairs=[("l2b", "appnp-none")],
+)
+TABLE = Table("one", "A table", [PANEL])
+
+
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path)
+    for method, test in (
+        ("gcnii-star", [84.0, 84.2]),
+        ("appnp-none", [84.0, 85.0]),
+        ("l2b", [84.9, 85.3]),
+    ):
+        result = {
+            "test": test,
+            "test_mean": sum(test) / 2,
+            "test_std": 0.5,
+            "runs": 2,
+            "configurations": 32,
+        }
+        made.write(made.cell_path("cora", "public", method), result)
+    return made
+
+
+def test_every_place_says_what_is_known(tmp_path: Path) -> None:
+    found = entries(PANEL, store(tmp_path))
+    assert found["gcnii-star", "Cora"].difference == "-1.2*"
+    assert found["l2b", "Cora"].best
+    assert found["l2b", "Cora"].difference == "+0.1"
+    assert found["gcnii-star", "Texas"].result is None
+
+
+def test_markdown(tmp_path: Path) -> None:
+    text = markdown(TABLE, store(tmp_path))
+    assert "| GCNII* | 84.1 ± 0.5 (85.3, -1.2*) | – |" in text
+    assert "| L2B | **85.1 ± 0.5** (85.0, +0.1) | – |" in text
+    assert "Configurations tried by each search: 32." in text
+    assert "| L2B | APPNP, backbone alone | Cora | +0.60 | 0.30 |" in text
+
+
+def test_latex_has_a_row_for_each_method(tmp_path: Path) -> None:
+    text = latex(TABLE, store(tmp_path))
+    assert "GCNII$^*$ & $84.1 \\pm 0.5$ (85.3, $-1.2^*$) & -- \\\\" in text
+    assert text.count("\\\\") == 4
+
+
+def test_pairs_need_the_same_runs(tmp_path: Path) -> None:
+    made = store(tmp_path)
+    assert len(comparisons(PANEL, made)) == 1
+    short = {"test": [84.0], "test_mean": 84.0, "test_std": 0.0, "runs": 1, "configurations": 1}
+    made.write(made.cell_path("cora", "public", "l2b"), short)
+    assert comparisons(PANEL, made) == []
