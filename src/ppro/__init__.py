@@ -5,8 +5,9 @@ number of propagation steps, and a weight controller that gives every node a pri
 """
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ppro.parts.lazy import lazy
 
 # Threads that wait for work must sleep: on a busy machine spinning ones keep the others from it.
 # It must be said before PyTorch starts its threads.
@@ -46,25 +47,22 @@ __all__ = [
     "make_splits",
 ]
 
-_HOMES = {
-    "ppro.settings.settings": ("Recipe", "Settings"),
-    "ppro.graph.convert": ("as_graph",),
-    "ppro.data": ("Splits", "load_graph", "make_splits"),
-    "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
-    "ppro.runs.estimator": ("PPro", "PProClassifier"),
-    "ppro.training.fit": ("Fit", "fit"),
-    "ppro.graph.core": ("Graph",),
-    "ppro.nn.batched": ("PProNetwork",),
-    "ppro.runs.saving": ("load",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for: PyTorch takes seconds to start."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module 'ppro' has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "ppro.data": ("Splits", "load_graph", "make_splits"),
+        "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
+        "ppro.graph.convert": ("as_graph",),
+        "ppro.graph.core": ("Graph",),
+        "ppro.nn.batched": ("PProNetwork",),
+        "ppro.runs.estimator": ("PPro", "PProClassifier"),
+        "ppro.runs.saving": ("load",),
+        "ppro.settings.recipe": ("Recipe",),
+        "ppro.settings.settings": ("Settings",),
+        "ppro.training.fit": ("Fit", "fit"),
+    },
+)
+"""PyTorch takes seconds to start: a public name is imported when it is first asked for."""
 
 
 def __dir__() -> list[str]:

@@ -228,7 +228,7 @@ CORPUS: dict[str, tuple[Make, str]] = {
     # Tables: what they hold.
     "no label column": (
         tables(None, None, "--label", "topc"),
-        "nodes.csv: no column 'topc'; did you mean topic?",
+        "nodes.csv: no column 'topc'; did you mean 'topic'?",
     ),
     "no id column": (tables(None, None, "--id", "key"), "nodes.csv: no column 'key'"),
     "no such feature": (tables(None, None, "--features", "agee"), "no column 'agee'; did you mean"),

@@ -69,7 +69,7 @@ def test_fetch_brings_the_splits_too(ppro: Command, real_data: str, workplace: P
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("data", "describe", "texsa"), "unknown dataset 'texsa'; did you mean texas?"),
+        (("data", "describe", "texsa"), "unknown dataset 'texsa'; did you mean 'texas'?"),
         (("data", "fetch", "digits", "texsa"), "unknown dataset 'texsa'"),
         (("data", "describe", "cora", "--data-root", "gone"), "not a readable folder"),
         (("recipes", "show", "cora-l3b"), "no recipe 'cora-l3b'; did you mean 'cora-l2b'?"),

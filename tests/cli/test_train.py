@@ -35,7 +35,7 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["coraa"], "unknown dataset 'coraa'; did you mean cora"),
+        (["coraa"], "unknown dataset 'coraa'; did you mean 'cora'"),
         (["csbm", "--strategy", "l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
         (["csbm", "--set", "strategy=l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
         (

@@ -101,13 +101,8 @@ def make_info() -> Callable[..., DatasetInfo]:
         return DatasetInfo(
             name="toy",
             title="Toy",
+            kind="homophilous",
             sources=(FileSet("npz", files, files),),
-            licence="",
-            citation="",
-            expected=None,
-            paper=None,
-            known_defects=(),
-            splits=("random-60-20-20",),
         )
 
     return make

@@ -57,7 +57,7 @@ def test_csbm_is_determined_by_its_seed() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"homophilly": 0.5}, "did you mean homophily"),
+        ({"homophilly": 0.5}, "did you mean 'homophily'"),
         ({"homophily": 1.5}, "from 0 to 1"),
         ({"homophily": math.nan}, "from 0 to 1"),
         ({"nodes": 10.5}, "a whole number"),

@@ -34,7 +34,7 @@ def test_a_graph_outside_the_catalogue_can_be_split_at_random(tiny: Graph) -> No
 @pytest.mark.parametrize(
     ("name", "split", "message"),
     [
-        ("csbm", "pubic", "unknown split 'pubic'; did you mean public"),
+        ("csbm", "pubic", "unknown split 'pubic'; did you mean 'public'"),
         ("csbm", "public", "csbm has no split public; it has random-60-20-20"),
         ("cora", "geom-gcn-48-32-20", "cora has no split geom-gcn"),
         ("my own graph", "public", "unknown dataset"),
@@ -54,7 +54,7 @@ def test_runs_and_seed_are_checked(tiny: Graph, runs: int, seed: int) -> None:
 
 
 def test_a_misspelled_dataset() -> None:
-    with pytest.raises(DataError, match="did you mean citeseer"):
+    with pytest.raises(DataError, match="did you mean 'citeseer'"):
         load_graph("citeseeer")
 
 

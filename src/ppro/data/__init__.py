@@ -1,27 +1,53 @@
-"""Where graphs come from: catalogue, sources, safe readers, splits and statistics."""
+"""Where graphs come from: the catalogue, the files of a user, and the splits of either.
 
-from __future__ import annotations
+``catalog`` lists the datasets, records as ``records`` defines them, from the files that
+``file_sets`` names or made by ``generated``; ``names`` has the names of splits and ``page`` writes
+the catalogue as a page. ``loading`` turns a name into a graph and masks: ``fetch`` looks for raw
+files in ``storage``, ``upstream`` and ``package_index``, and ``readers`` read them without running
+anything they hold. ``files`` reads and writes graphs of a user, ``large`` those on disk;
+``splits`` and ``holdout`` make masks, ``statistics`` describes a graph. Nothing here knows of
+models or training, and the catalogue can be listed without PyTorch.
+"""
 
-from ppro.data.catalog import DATASETS, dataset_info
-from ppro.data.files import save_graph
-from ppro.data.loading import default_split, load_graph, make_splits
+from typing import TYPE_CHECKING
+
+from ppro.data.catalog import DATASETS, dataset_info, default_split, kind_of, register_dataset
 from ppro.data.names import SPLITS
-from ppro.data.records import DatasetInfo, RawFile, Statistics
-from ppro.data.splits import Splits
-from ppro.data.statistics import Description, describe
+from ppro.data.records import DatasetInfo, Generator, Option, RawFile, Statistics
+from ppro.parts.lazy import lazy
+
+if TYPE_CHECKING:
+    from ppro.data.files import save_graph
+    from ppro.data.loading import load_graph, make_splits
+    from ppro.data.splits import Splits
+    from ppro.data.statistics import Description, describe
 
 __all__ = [
     "DATASETS",
     "SPLITS",
     "DatasetInfo",
     "Description",
+    "Generator",
+    "Option",
     "RawFile",
     "Splits",
     "Statistics",
     "dataset_info",
     "default_split",
     "describe",
+    "kind_of",
     "load_graph",
     "make_splits",
+    "register_dataset",
     "save_graph",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "ppro.data.files": ("save_graph",),
+        "ppro.data.loading": ("load_graph", "make_splits"),
+        "ppro.data.splits": ("Splits",),
+        "ppro.data.statistics": ("Description", "describe"),
+    },
+)

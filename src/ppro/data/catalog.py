@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from ppro.data.file_sets import geom_gcn_files, linqs_cora_files, npz_file, planetoid_files
-from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM, nearest
-from ppro.data.readers.linqs import CORA_CLASSES
+from ppro.data.file_sets import (
+    CORA_CLASSES,
+    geom_gcn_files,
+    linqs_cora_files,
+    npz_file,
+    planetoid_files,
+)
+from ppro.data.generated.csbm import CSBM
+from ppro.data.generated.digits import DIGITS
+from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.data.records import DatasetInfo, Statistics
 from ppro.errors import DataError
+from ppro.parts import nearest
+from ppro.parts.choices import Kind
 
 _PLANETOID_LICENCE = "MIT (kimiyoung/planetoid)"
 _GEOM_GCN_LICENCE = "not stated by the upstream repository (graphdml-uiuc-jlu/geom-gcn)"
@@ -38,12 +47,18 @@ _PLATONOV = (
     "evaluation of GNNs under heterophily: are we really making progress? ICLR 2023"
 )
 
+_WHICH_CORNELL = (
+    "cornell is the corrected graph. cornell-legacy, the file behind most published tables, is "
+    "flawed: its features and labels are a copy of Texas's, on Cornell's edges."
+)
+
 _CITATION_SPLITS = (PUBLIC, RANDOM)
 _HETEROPHILY_SPLITS = (RANDOM, GEOM_GCN)
 
 _CORA = DatasetInfo(
     name="cora",
     title="Cora",
+    kind="homophilous",
     sources=(planetoid_files("Cora", "cora", in_wheel=False), linqs_cora_files()),
     licence=_PLANETOID_LICENCE,
     citation=f"{_SEN}; {_YANG}",
@@ -60,6 +75,7 @@ _CORA = DatasetInfo(
 _CITESEER = DatasetInfo(
     name="citeseer",
     title="Citeseer",
+    kind="homophilous",
     sources=(planetoid_files("CiteSeer", "citeseer", in_wheel=True),),
     licence=_PLANETOID_LICENCE,
     citation=f"{_SEN}; {_YANG}",
@@ -81,6 +97,7 @@ _CITESEER = DatasetInfo(
 _PUBMED = DatasetInfo(
     name="pubmed",
     title="Pubmed",
+    kind="homophilous",
     sources=(planetoid_files("PubMed", "pubmed", in_wheel=True),),
     licence=_PLANETOID_LICENCE,
     citation=f"{_NAMATA}; {_YANG}",
@@ -96,6 +113,7 @@ _PUBMED = DatasetInfo(
 _CHAMELEON = DatasetInfo(
     name="chameleon",
     title="Chameleon",
+    kind="heterophilous",
     sources=(npz_file("chameleon"),),
     licence=_HETEROPHILOUS_LICENCE,
     citation=f"{_ROZEMBERCZKI}; {_PEI}; {_PLATONOV}",
@@ -114,11 +132,11 @@ _CHAMELEON = DatasetInfo(
 _CHAMELEON_DEDUPLICATED = DatasetInfo(
     name="chameleon-deduplicated",
     title="Chameleon (dedup.)",
+    kind="heterophilous",
     sources=(npz_file("chameleon", "npz-deduplicated"),),
     licence=_HETEROPHILOUS_LICENCE,
     citation=f"{_ROZEMBERCZKI}; {_PEI}; {_PLATONOV}",
     expected=Statistics(nodes=1229, edges=14611, features=2325, classes=5),
-    paper=None,
     known_defects=(
         "Chameleon without the 1048 nodes that share label and all neighbours with an earlier "
         "node; not the 890 nodes of Platonov et al. (2023), who judge by page traffic, which the "
@@ -130,6 +148,7 @@ _CHAMELEON_DEDUPLICATED = DatasetInfo(
 _CORNELL = DatasetInfo(
     name="cornell",
     title="Cornell",
+    kind="heterophilous",
     sources=(npz_file("cornell"),),
     licence=_HETEROPHILOUS_LICENCE,
     citation=f"{_PEI}; {_PLATONOV}",
@@ -139,12 +158,14 @@ _CORNELL = DatasetInfo(
         "the corrected Cornell; most published tables use cornell-legacy",
         "the paper's 295 edges are links with a direction; 277 undirected edges remain",
     ),
+    note=_WHICH_CORNELL,
     splits=_HETEROPHILY_SPLITS,
 )
 
 _CORNELL_LEGACY = DatasetInfo(
     name="cornell-legacy",
     title="Cornell (legacy)",
+    kind="heterophilous",
     sources=(geom_gcn_files("legacy/cornell", "cornell"),),
     licence=_GEOM_GCN_LICENCE,
     citation=_PEI,
@@ -157,12 +178,14 @@ _CORNELL_LEGACY = DatasetInfo(
         "the file lists 298 links with a direction; the paper's 295 leave out 3 self-loops, and "
         "277 undirected edges remain",
     ),
+    note=_WHICH_CORNELL,
     splits=_HETEROPHILY_SPLITS,
 )
 
 _TEXAS = DatasetInfo(
     name="texas",
     title="Texas",
+    kind="heterophilous",
     sources=(geom_gcn_files("texas", "texas"),),
     licence=_GEOM_GCN_LICENCE,
     citation=_PEI,
@@ -179,6 +202,7 @@ _TEXAS = DatasetInfo(
 _WISCONSIN = DatasetInfo(
     name="wisconsin",
     title="Wisconsin",
+    kind="heterophilous",
     sources=(geom_gcn_files("wisconsin", "wisconsin"),),
     licence=_GEOM_GCN_LICENCE,
     citation=_PEI,
@@ -194,6 +218,7 @@ _WISCONSIN = DatasetInfo(
 _ACTOR = DatasetInfo(
     name="actor",
     title="Actor",
+    kind="heterophilous",
     sources=(geom_gcn_files("actor", "film", indexed=True),),
     licence=_GEOM_GCN_LICENCE,
     citation=f"{_TANG}; {_PEI}",
@@ -204,46 +229,6 @@ _ACTOR = DatasetInfo(
         "remain, as the paper prints",
     ),
     splits=_HETEROPHILY_SPLITS,
-)
-
-_DIGITS = DatasetInfo(
-    name="digits",
-    title="Digits",
-    sources=(),
-    licence="CC BY 4.0 (UCI, shipped with scikit-learn)",
-    citation=(
-        "E. Alpaydin, C. Kaynak. Optical recognition of handwritten digits. "
-        "UCI Machine Learning Repository, 1998"
-    ),
-    expected=None,
-    paper=None,
-    known_defects=("its edges are made from its features: nearest neighbours, not observed links",),
-    splits=(RANDOM,),
-    class_names=tuple("0123456789"),
-    options={"neighbours": 10},
-)
-
-_CSBM = DatasetInfo(
-    name="csbm",
-    title="Contextual stochastic block model",
-    sources=(),
-    licence="generated; none needed",
-    citation=(
-        "Y. Deshpande, S. Sen, A. Montanari, E. Mossel. "
-        "Contextual stochastic block models. NeurIPS 2018"
-    ),
-    expected=None,
-    paper=None,
-    known_defects=("synthetic",),
-    splits=(RANDOM,),
-    options={
-        "nodes": 1000,
-        "classes": 4,
-        "features": 64,
-        "degree": 10,
-        "homophily": 0.8,
-        "signal": 2.0,
-    },
 )
 
 DATASETS: dict[str, DatasetInfo] = {
@@ -259,18 +244,46 @@ DATASETS: dict[str, DatasetInfo] = {
         _TEXAS,
         _WISCONSIN,
         _ACTOR,
-        _DIGITS,
-        _CSBM,
+        DIGITS,
+        CSBM,
     )
 }
 
 
-def dataset_info(name: str) -> DatasetInfo:
-    """The entry of a dataset.
+_OF_THE_PACKAGE = frozenset(DATASETS)
+
+
+def register_dataset(record: DatasetInfo) -> DatasetInfo:
+    """Make a dataset known by its name to every command; registered again, it is replaced.
 
     Raises:
-        DataError: there is no such dataset; the message names the nearest ones.
+        DataError: the package has one of that name.
+    """
+    if record.name in _OF_THE_PACKAGE:
+        raise DataError(f"dataset {record.name!r}: the package has one; choose another name")
+    DATASETS[record.name] = record
+    return record
+
+
+def dataset_info(name: str) -> DatasetInfo:
+    """Return the entry of a dataset.
+
+    Raises:
+        DataError: there is no such dataset.
     """
     if name not in DATASETS:
-        raise DataError(f"unknown dataset {name!r}; {nearest(name, DATASETS)}")
+        raise DataError(
+            f"unknown dataset {name!r}; {nearest(name, tuple(DATASETS))} (one of your own is known "
+            "once the script that registers it has run: ppro --load FILE)"
+        )
     return DATASETS[name]
+
+
+def kind_of(name: str) -> Kind:
+    """Tell whether neighbours in a dataset tend to share their class."""
+    return dataset_info(name).kind
+
+
+def default_split(name: str) -> str:
+    """Return the split used when none is named."""
+    return dataset_info(name).splits[0]

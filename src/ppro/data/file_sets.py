@@ -13,6 +13,16 @@ _GEOM_GCN = f"{_HOST}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83
 _HETEROPHILOUS = (
     f"{_HOST}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
 )
+CORA_CLASSES = (
+    "Theory",
+    "Reinforcement_Learning",
+    "Genetic_Algorithms",
+    "Neural_Networks",
+    "Probabilistic_Methods",
+    "Case_Based",
+    "Rule_Learning",
+)
+"""Cora's classes as LINQS names them, in the order of Planetoid's labels."""
 
 
 @cache

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ppro.data.catalog import dataset_info
+from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.fetch import obtain
-from ppro.data.generated import generate
-from ppro.data.names import RANDOM, SPLITS, nearest
+from ppro.data.names import RANDOM, SPLITS
 from ppro.data.readers.deduplicated import read_deduplicated, read_deduplicated_masks
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
 from ppro.data.readers.linqs import read_linqs_cora, read_linqs_masks
@@ -20,6 +19,7 @@ from ppro.data.records import DatasetInfo
 from ppro.data.splits import Splits, fixed_splits, random_splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
+from ppro.parts import nearest
 
 Paths = Mapping[str, Path]
 ACTOR_FEATURES = 932
@@ -79,18 +79,25 @@ def load_graph(
         DataError: the name or an option is unknown, or the raw files are missing or broken.
     """
     info = dataset_info(name)
-    if not info.sources:
-        return generate(info, seed, options or {})
-    if options:
-        raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out")
+    chosen = _options(info, options or {})
+    if info.generator is not None:
+        return info.generator.make(info, seed, chosen)
     files = obtain(info, lambda file_set: file_set.files, data_root=data_root, offline=offline)
     raw = FORMATS[files.format].graph(files.paths)
     return Graph.build(name, raw.edges, raw.features, raw.labels, class_names=info.class_names)
 
 
-def default_split(name: str) -> str:
-    """The split used when none is named: public for citation graphs, else random 60/20/20."""
-    return dataset_info(name).splits[0]
+def _options(info: DatasetInfo, given: Mapping[str, float]) -> dict[str, float]:
+    """Return the value of every option of a generated graph, those given checked."""
+    if given and not info.options:
+        raise DataError(f"{info.name} takes no options, got {', '.join(given)}; leave them out")
+    for key, value in given.items():
+        if info.generator is None or key not in info.options:
+            hint = nearest(key, tuple(info.options))
+            raise DataError(f"{info.name}: unknown option {key!r}; {hint}")
+        if problem := info.generator.options[key].problem(value):
+            raise DataError(f"{info.name}: {key} {problem}")
+    return {**info.options, **given}
 
 
 def make_splits(
@@ -118,19 +125,26 @@ def make_splits(
     Raises:
         DataError: the split is unknown or the dataset does not have it.
     """
-    if split not in SPLITS:
-        raise DataError(f"unknown split {split!r}; {nearest(split, SPLITS)}")
+    known = {*SPLITS, *(DATASETS[name].splits if name in DATASETS else ())}
+    if split not in known:
+        raise DataError(f"unknown split {split!r}; {nearest(split, tuple(known))}")
     if runs < 1 or seed < 0:
         raise DataError(f"runs is {runs} and seed is {seed}; give at least one run and a seed >= 0")
     if split == RANDOM:
         return random_splits(graph.labels, split, runs, seed)
-    info = _with_split(dataset_info(name), split)
-    part = obtain(info, lambda file_set: file_set.split_files, data_root=data_root, offline=offline)
-    masks = FORMATS[part.format].masks(part.paths)
+    info = dataset_info(name)
+    if split not in info.splits:
+        raise DataError(f"{info.name} has no split {split}; it has {', '.join(info.splits)}")
+    masks = _fixed_masks(info, graph, split, data_root, offline)
     return fixed_splits(masks, graph.labels, split, runs)
 
 
-def _with_split(info: DatasetInfo, split: str) -> DatasetInfo:
-    if split not in info.splits:
-        raise DataError(f"{info.name} has no split {split}; it has {', '.join(info.splits)}")
-    return info
+def _fixed_masks(
+    info: DatasetInfo, graph: Graph, split: str, data_root: Path | None, offline: bool
+) -> Masks:
+    if info.generator is not None:
+        if info.generator.masks is None:
+            raise DataError(f"{info.name}: its generator makes no masks for the split {split}")
+        return info.generator.masks(graph, split)
+    part = obtain(info, lambda file_set: file_set.split_files, data_root=data_root, offline=offline)
+    return FORMATS[part.format].masks(part.paths)

@@ -10,6 +10,8 @@ from ppro.data.records import DatasetInfo, Statistics
 HEAD = """# Data
 
 Written by `ppro data page --out docs/data.md` from the catalogue, `src/ppro/data/catalog.py`.
+A dataset of your own is one record: `ppro.data.register_dataset(DatasetInfo(...))` in a script
+that `ppro --load FILE` runs, and every command knows it by its name.
 
 The raw files are read by readers of our own, which execute nothing that a file contains, and each
 is checked by its SHA-256 (`src/ppro/data/checksums.txt`) before it is read. Sources are tried in
@@ -58,10 +60,11 @@ def _place(info: DatasetInfo, key: str) -> str:
 
 
 def _section(info: DatasetInfo) -> list[str]:
-    lines = [f"## {info.title}\n", "Known defects:\n"]
-    lines += [f"- {defect}." for defect in info.known_defects]
+    lines = [f"## {info.title}\n"]
+    if info.known_defects:
+        lines += ["Known defects:\n", *(f"- {defect}." for defect in info.known_defects), ""]
     splits = ", ".join(f"`{split}`" for split in info.splits)
-    lines += ["", f"Splits, the default first: {splits}.\n"]
+    lines += [f"Kind: {info.kind}. Splits, the default first: {splits}.\n"]
     lines += [f"Licence: {info.licence}.\n", f"Cite: {info.citation}.\n"]
     if info.options:
         options = ", ".join(f"`{key}={value:g}`" for key, value in info.options.items())

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_args
+
+from ppro.data.names import RANDOM
+from ppro.errors import DataError
+from ppro.parts.choices import Kind
+
+if TYPE_CHECKING:
+    from ppro.data.readers.raw import Masks
+    from ppro.graph.core import Graph
 
 
 @dataclass(frozen=True)
@@ -51,31 +61,88 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class Option:
+    """A number that shapes a generated graph: its default and its range."""
+
+    default: float
+    low: float
+    high: float
+    whole: bool = False
+
+    def problem(self, value: float) -> str:
+        """Return what is wrong with a value, or nothing."""
+        if self.low <= value <= self.high and not (self.whole and value != int(value)):
+            return ""
+        kind = "a whole number" if self.whole else "a number"
+        return f"is {value}, expected {kind} from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How a graph is made that no file holds.
+
+    Args:
+        make: called with the record, a seed and the value of every option; the same ones give
+            the same graph.
+        options: what a user may choose.
+        masks: called with the graph and the name of a split: the masks of a fixed split that is
+            not read from files. Not needed for random splits.
+    """
+
+    make: Callable[[DatasetInfo, int, Mapping[str, float]], Graph]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    masks: Callable[[Graph, str], Masks] | None = None
+
+
+@dataclass(frozen=True)
 class DatasetInfo:
     """One entry of the catalogue.
 
     Args:
         name: what the user types.
         title: what a table shows.
+        kind: whether neighbours tend to share their class; searches and defaults follow it.
         sources: alternative sets of raw files; empty for a generated graph.
+        generator: how the graph is made; None for one that is read from files.
         licence: of the raw files.
         citation: whom to cite.
         expected: the statistics of the graph as stored here; None where options set them.
         paper: the statistics printed in the paper's Table 6; None where it is not there.
         known_defects: what a reader of results should know.
+        note: what every list and result that shows the graph must say.
         splits: the names of its splits, the default first.
         class_names: the name of class c at position c; None where upstream has only numbers.
-        options: the settings of a generated graph and their defaults.
     """
 
     name: str
     title: str
-    sources: tuple[FileSet, ...]
-    licence: str
-    citation: str
-    expected: Statistics | None
-    paper: Statistics | None
-    known_defects: tuple[str, ...]
-    splits: tuple[str, ...]
+    kind: Kind
+    sources: tuple[FileSet, ...] = ()
+    generator: Generator | None = None
+    licence: str = "not stated"
+    citation: str = "not stated"
+    expected: Statistics | None = None
+    paper: Statistics | None = None
+    known_defects: tuple[str, ...] = ()
+    note: str = ""
+    splits: tuple[str, ...] = (RANDOM,)
     class_names: tuple[str, ...] | None = None
-    options: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
+            raise DataError(
+                f"dataset name {self.name!r}: use small letters, digits and hyphens, a letter first"
+            )
+        if self.kind not in get_args(Kind):
+            kinds = " or ".join(get_args(Kind))
+            raise DataError(f"{self.name}: kind is {self.kind!r}; say {kinds}")
+        if bool(self.sources) == (self.generator is not None):
+            raise DataError(f"{self.name}: give either sources or a generator")
+        if not self.splits:
+            raise DataError(f"{self.name}: name at least one split, such as {RANDOM}")
+
+    @property
+    def options(self) -> dict[str, float]:
+        """Return the options of a generated graph with their defaults."""
+        found = {} if self.generator is None else self.generator.options
+        return {key: option.default for key, option in found.items()}

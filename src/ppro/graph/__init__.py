@@ -1,1 +1,6 @@
-"""The graph: validated and frozen, from any library, with its labels."""
+"""The graph: validated once and frozen, whatever library it comes from.
+
+``core`` has ``Graph`` with the checks that every graph passes, ``large`` the form whose features
+stay on disk, ``labels`` turns labels of any kind into numbers, and ``convert`` takes graphs of
+other libraries with the help of ``foreign``. Nothing here reads files or knows of models.
+"""

@@ -3,7 +3,8 @@
 ``registry`` finds a part by its name: one of the package through its address, imported when it is
 first asked for, or one that a user's script has defined. ``catalogue`` lists the parts of the
 package, a line each; ``choices`` names the alternatives that are words and no classes; ``scripts``
-runs the scripts that a user names. No part itself lives here, and nothing here imports PyTorch, so
+runs the scripts that a user names; ``lazy`` lets a package give names that are imported when they
+are first asked for. No part itself lives here, and nothing here imports PyTorch, so
 that names can be listed and checked at once.
 """
 

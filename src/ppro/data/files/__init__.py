@@ -1,11 +1,22 @@
-"""Graphs of one's own: tables, npz, GraphML and safetensors in, tables and safetensors out."""
+"""Graphs of one's own: tables, npz, GraphML and safetensors in, tables and safetensors out.
 
-from __future__ import annotations
+``source`` says which files a graph is read from and hands them to their reader; ``schema`` says how
+tables are to be read and how they became a graph; ``reading`` is what every reader returns.
+``pair`` reads a table of nodes and one of edges with ``tables``, ``columns``, ``cells``, ``nodes``,
+``edges`` and ``encode``; ``archive`` and ``arrays`` read npz files, ``graphml`` GraphML, ``saved``
+safetensors and ``folder`` large graphs. ``guard`` refuses files that are not what they seem,
+``findings`` tells what looks wrong, ``export`` writes tables. No file is ever executed.
+"""
 
-from ppro.data.files.reading import GIVEN, Reading, file_splits, predict_only
-from ppro.data.files.saved import save_graph
-from ppro.data.files.schema import Layout, Schema, read_schema, write_schema
-from ppro.data.files.source import FileSource, looks_like_file, read_source
+from typing import TYPE_CHECKING
+
+from ppro.parts.lazy import lazy
+
+if TYPE_CHECKING:
+    from ppro.data.files.reading import GIVEN, Reading, file_splits, predict_only
+    from ppro.data.files.saved import save_graph
+    from ppro.data.files.schema import Layout, Schema, read_schema, write_schema
+    from ppro.data.files.source import FileSource, looks_like_file, read_source
 
 __all__ = [
     "GIVEN",
@@ -21,3 +32,13 @@ __all__ = [
     "save_graph",
     "write_schema",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "ppro.data.files.reading": ("GIVEN", "Reading", "file_splits", "predict_only"),
+        "ppro.data.files.saved": ("save_graph",),
+        "ppro.data.files.schema": ("Layout", "Schema", "read_schema", "write_schema"),
+        "ppro.data.files.source": ("FileSource", "looks_like_file", "read_source"),
+    },
+)

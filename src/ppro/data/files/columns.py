@@ -11,8 +11,8 @@ import numpy as np
 
 from ppro.data.files.cells import is_missing, kind_of, mostly_numbers, numbers, texts
 from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn
-from ppro.data.names import nearest
 from ppro.errors import DataError
+from ppro.parts import nearest
 
 
 def choose_columns(

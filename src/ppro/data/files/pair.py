@@ -17,7 +17,6 @@ from ppro.data.files.nodes import class_codes, classes_of, node_ids, split_masks
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import CategoricalColumn, Layout, Schema
 from ppro.data.files.tables import column_names, read_table
-from ppro.data.names import nearest
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
@@ -156,4 +155,4 @@ def _first(usual: Sequence[str], columns: Sequence[str]) -> str | None:
 
 
 def _of(columns: Sequence[str]) -> str:
-    return nearest("", list(columns)[:20]).replace("valid names", "its columns")
+    return f"its columns: {', '.join(list(columns)[:20])}"

@@ -1,7 +1,7 @@
 """LINQS' Cora (``cora.content``, ``cora.cites``) brought into Planetoid's node order.
 
-The shipped permutation and the class order below make the result equal to the graph read from
-Planetoid's own files; a test proves it.
+The shipped permutation and the order of ``CORA_CLASSES`` make the result equal to the graph read
+from Planetoid's own files; a test proves it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppro.data.file_sets import CORA_CLASSES
 from ppro.data.readers.planetoid import split_by_position
 from ppro.data.readers.raw import IntArray, Masks, RawGraph, broken, file_lines, raw_graph
 
-CORA_CLASSES = (
-    "Theory",
-    "Reinforcement_Learning",
-    "Genetic_Algorithms",
-    "Neural_Networks",
-    "Probabilistic_Methods",
-    "Case_Based",
-    "Rule_Learning",
-)
 _TRAIN_NODES = 140
 _TEST_NODES = 1000
 

@@ -1,4 +1,8 @@
-"""Graphs of other libraries, taken apart for :mod:`ppro.graph.convert`."""
+"""Graphs of other libraries, taken apart for :mod:`ppro.graph.convert`.
+
+``pyg`` takes apart what PyTorch Geometric calls Data, ``nx`` graphs of NetworkX, ``matrices`` pairs
+of an adjacency matrix and features; all of them return ``parts``. No library is imported for it.
+"""
 
 from __future__ import annotations
 
