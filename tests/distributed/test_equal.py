@@ -33,6 +33,8 @@ CASES: dict[str, dict[str, Any]] = {
     "gcn": {"backbone": "gcn", "max_steps": 2, "dropout": 0.3},
     "gcnii": {"backbone": "gcnii", "decay": "all"},
     "sgc": {"backbone": "sgc"},
+    "roc-auc": {"metric": "roc-auc"},
+    "macro-f1": {"metric": "macro-f1", "strategy": "l2u"},
 }
 
 

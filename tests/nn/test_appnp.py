@@ -6,7 +6,8 @@ from torch import Tensor
 from torch_geometric import nn as pyg
 
 from ppro.compute.layers import generators
-from ppro.nn.backbones.appnp import APPNP
+from ppro.nn.backbones.appnp import APPNP, APPNPSettings
+from ppro.nn.part import NetworkSizes
 from tests.support import World, model64, noise_of, small_settings, tensor64
 
 
@@ -108,5 +109,5 @@ def test_class_scores_propagate_as_in_pytorch_geometric(depth: int, alpha: float
 
 
 def test_only_the_first_weights_decay() -> None:
-    made = APPNP(generators([0]), 6, 3, hidden=5, alpha=0.1)
+    made = APPNP(NetworkSizes(generators([0]), 6, 3), APPNPSettings(hidden=5, alpha=0.1))
     assert [id(p) for p in made.decayed()] == [id(made.weight1)]

@@ -151,7 +151,7 @@ def test_the_model_is_left_in_the_state_that_was_measured_best(stopped: Stopped)
     for run in range(len(runs)):
         recorded = metric(result, "val_accuracy")[int(result.history.best_epoch[run]), run]
         assert float(result.val_accuracy[run]) == pytest.approx(100 * float(recorded), abs=1e-4)
-    assert result.best_run == int(result.val_accuracy.argmax())
+    assert result.best_run == int(result.val_score.argmax())
 
 
 def test_runs_that_stop_are_not_affected_by_those_that_go_on(

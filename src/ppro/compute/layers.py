@@ -106,3 +106,9 @@ class Dropping(nn.Module):
         if noise.nodes is not None:
             return noise.drop_rows(h, noise.nodes.unsqueeze(0), site)
         return noise.drop(h, self.ids(h.shape[1], h.shape[2], h.device), site)
+
+    def dropout_of(self, h: Tensor, nodes: Tensor | None, noise: Noise | None, site: int) -> Tensor:
+        """Inverted dropout of the rows of some nodes, or of all where None. ``[R, m, d]``."""
+        if nodes is None or noise is None:
+            return self.dropout_all(h, noise, site)
+        return noise.drop_rows(h, noise.numbers(nodes), site)

@@ -6,6 +6,10 @@ Started by ``torchrun -m ppro train …``, or by your own program::
         result = fit_shared(graph, splits, settings, ranks)
 
 The losses, gradients, steps and predictions are those of one process, to float tolerance.
+``fitting`` trains, with the usual trainer; ``group`` speaks to other ranks, ``halo`` exchanges rows
+with them; ``partition`` gives nodes to ranks, ``shard`` is what a rank holds: ``adjacency``,
+``features``, ``local_rows`` and ``measures``. ``gathering`` brings predictions together,
+``resuming`` and ``interrupts`` are checkpoints and Ctrl-C of all ranks.
 """
 
 from ppro.distributed.fitting import SharedTraining, fit_shared

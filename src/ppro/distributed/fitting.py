@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ppro.compute.allocator import keep_freed_memory, return_freed_memory
 from ppro.data.splits import Splits
-from ppro.distributed.gathering import accuracy_over, described, gathered
+from ppro.distributed.gathering import accuracy_over, described, gathered, score_over
 from ppro.distributed.group import RankGroup
 from ppro.distributed.partition import Partitioning, owners
 from ppro.distributed.resuming import check_one_part, shared_state
@@ -22,18 +22,17 @@ from ppro.distributed.shard import Shard
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
-from ppro.settings.settings import Settings
+from ppro.parts import BACKBONES, METRICS
+from ppro.settings.settings import Settings, part_of
 from ppro.training.assembly import build_model
 from ppro.training.checkpoint import Checkpoint, Checkpointing
 from ppro.training.class_weights import ClassWeight, class_weights
 from ppro.training.fingerprint import fingerprint
 from ppro.training.fit import Fit, check_count
 from ppro.training.memory import GIB, Sizes, available, estimate
+from ppro.training.metrics import Metric
 from ppro.training.threads import use_threads, worth_cores
 from ppro.training.trainer import OnEpoch, Trainer
-
-BACKBONES = ("appnp", "gcn", "gcnii", "sgc")
-"""Those whose steps see neighbours through products with Â alone."""
 
 
 def fit_shared(
@@ -126,15 +125,18 @@ class SharedTraining:
         history = trainer.run(on_epoch if ranks.rank == 0 else None)
         seconds = time.perf_counter() - start
         own = described(trainer.model, shard, runs)
-        val, test = (
-            accuracy_over(own, shard, masks, ranks)
-            for masks in (shard.splits.val, shard.splits.test)
-        )
+        masks = (shard.splits.val, shard.splits.test)
+        val, test = (accuracy_over(own, shard, mask, ranks) for mask in masks)
+        scores: tuple[Tensor, ...] = (val / 100, test / 100)
+        metric: Metric = METRICS.get(self.settings[0].training.metric)()
+        if not metric.is_accuracy:
+            scores = tuple(score_over(own, shard, mask, ranks, metric) for mask in masks)
         nodes = gathered(own, shard, ranks)
         if nodes is None:
             return None
         settings = tuple(self.settings)
-        return Fit(trainer.model, settings, history, nodes, val, test, seconds, self.cores)
+        reached = (val, test, *scores)
+        return Fit(trainer.model, settings, history, nodes, *reached, seconds, self.cores)
 
     def _trainer(self) -> Trainer:
         """The trainer where the checkpoint left it, which goes on saving on rank 0."""
@@ -184,10 +186,10 @@ def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
         )
     if first.model != "ppro":
         raise SettingsError(f"model {first.model}: several ranks train ppro alone; use it, {alone}")
-    if first.backbone not in BACKBONES:
+    if not part_of(first).shareable:
+        able = ", ".join(name for name, part in BACKBONES.items() if part.shareable)
         raise SettingsError(
-            f"backbone {first.backbone}: several ranks train {', '.join(BACKBONES)}; use one of "
-            f"them, {alone}"
+            f"backbone {first.backbone}: several ranks train {able}; use one of them, {alone}"
         )
     if any(s.controllers.judge_share > 0 for s in settings):
         raise SettingsError(

@@ -9,13 +9,14 @@ from ppro.distributed.group import RankGroup
 from ppro.distributed.shard import Shard
 from ppro.nn.network import Network, Outcome
 from ppro.training.fit import NodeTable
+from ppro.training.metrics import Metric
 
 
 @torch.no_grad()
 def described(model: Network, shard: Shard, runs: int) -> NodeTable:
     """Class probabilities, step and priority of every node of this rank, without dropout."""
     outcome: Outcome = model(shard.inputs, shard.all_rows(runs))
-    return NodeTable(outcome.logits.softmax(-1).cpu(), outcome.steps.cpu(), outcome.weights.cpu())
+    return NodeTable.of(outcome)
 
 
 def accuracy_over(nodes: NodeTable, shard: Shard, masks: Tensor, ranks: RankGroup) -> Tensor:
@@ -23,6 +24,16 @@ def accuracy_over(nodes: NodeTable, shard: Shard, masks: Tensor, ranks: RankGrou
     hits = (nodes.probabilities.argmax(-1) == shard.labels) & masks
     counts = ranks.sum(torch.stack([hits.sum(1), masks.sum(1)]))
     return 100 * counts[0] / counts[1]
+
+
+def score_over(
+    nodes: NodeTable, shard: Shard, masks: Tensor, ranks: RankGroup, metric: Metric
+) -> Tensor:
+    """Return the metric of each run over its own nodes of all ranks. Shape ``[R]``."""
+    rows = shard.rows(masks)
+    runs = torch.arange(masks.shape[0]).unsqueeze(1)
+    seen = nodes.probabilities[runs, rows.nodes.cpu()], rows.labels.cpu(), rows.valid.cpu()
+    return metric.of_runs(*(ranks.gather(part.to(shard.device)) for part in seen))
 
 
 def gathered(nodes: NodeTable, shard: Shard, ranks: RankGroup) -> NodeTable | None:

@@ -67,6 +67,27 @@ class RankGroup(Ranks):
         unset = torch.tensor([0 if flag else 1], dtype=torch.uint8)
         return int(self.max(unset)) == 0
 
+    def gather(self, values: Tensor) -> Tensor:
+        """The values of every rank, one after the other along the second dimension.
+
+        Ranks may hold different numbers of rows. Shapes: ``[R, m, ...]`` to ``[R, sum of m, ...]``.
+        """
+        if self.size == 1:
+            return values
+        rows = values.detach().transpose(0, 1).contiguous()
+        counts = torch.zeros(self.size, dtype=torch.int64, device=values.device)
+        counts[self.rank] = rows.shape[0]
+        counts = self.sum(counts)
+        padded = rows.new_zeros(int(counts.max()), *rows.shape[1:])
+        padded[: rows.shape[0]] = rows
+        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        self.traffic.reductions += 1
+        self.traffic.reduced += padded.numel() * padded.element_size()
+        with speaking():
+            dist.all_gather(parts, padded)
+        found = [part[:count] for part, count in zip(parts, counts.tolist(), strict=True)]
+        return torch.cat(found).transpose(0, 1)
+
     def _reduced(self, values: Tensor, how: dist.ReduceOp.RedOpType) -> Tensor:
         out = values.detach().clone(memory_format=torch.contiguous_format)
         self.traffic.reductions += 1

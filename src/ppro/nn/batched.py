@@ -14,6 +14,7 @@ from ppro.nn.backbones import Backbone
 from ppro.nn.controllers import Controllers
 from ppro.nn.forward_pass import Pass
 from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.priority import measures_of
 from ppro.nn.strategies import Strategy
 from ppro.nn.strategies.full_depth import FullDepth
@@ -66,33 +67,20 @@ class PProNetwork(Network):
             self.register_buffer(name, shaped, persistent=False)
 
     @classmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """PPro around the backbone that the settings name."""
-        made: type[Backbone] = BACKBONES.get(settings[0].backbone)
-        backbone = made.from_settings(rngs, num_features, num_classes, settings[0].network)
-        return cls.around(backbone, rngs, num_classes, settings)
+        backbone: Backbone = BACKBONES.get(settings[0].backbone)(sizes, settings[0].network)
+        return cls.around(backbone, sizes, settings)
 
     @classmethod
-    def around(
-        cls,
-        backbone: Backbone,
-        rngs: Sequence[torch.Generator],
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def around(cls, backbone: Backbone, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """PPro around a backbone: controllers and parts as the settings say."""
         chosen = settings[0].controllers
         controllers = None
         if STRATEGIES.get(settings[0].strategy).learns:
             controllers = Controllers(
-                rngs,
-                num_classes if chosen.controller_inputs == "predictions" else backbone.width,
+                sizes.rngs,
+                sizes.classes if chosen.controller_inputs == "predictions" else backbone.width,
                 chosen.controller_units,
                 [float(s.controllers.propagation_bias or 0.0) for s in settings],
                 chosen.weight_form,

@@ -14,7 +14,7 @@ from ppro.compute.features import Features, row_normalised
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.compute.ranks import ALONE, Ranks
-from ppro.nn.part import Part
+from ppro.nn.part import NetworkSizes, Part
 from ppro.nn.priority import Edges, influence, standardised
 from ppro.parts import RIVALS
 
@@ -148,13 +148,7 @@ class Network(nn.Module, Part, ABC):
 
     @classmethod
     @abstractmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """The network of these settings, one per run, with its initial weights."""
 
     @abstractmethod
@@ -167,18 +161,6 @@ class Network(nn.Module, Part, ABC):
 
     def phi(self) -> list[nn.Parameter]:
         """φ: what :meth:`controller_loss` teaches."""
-        return []
-
-    def decayed(self) -> list[nn.Parameter]:
-        """The part of θ that weight decay acts on where ``decay`` is "first"."""
-        return []
-
-    def between(self) -> list[nn.Parameter]:
-        """The part of θ that ``step_decay`` acts on: the layers of the steps."""
-        return []
-
-    def statistics(self) -> list[nn.Parameter]:
-        """The part of θ that follows the data instead of a gradient; nothing decays it."""
         return []
 
     def controller_loss(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:

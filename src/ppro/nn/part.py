@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import nn
 
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
@@ -14,6 +17,21 @@ if TYPE_CHECKING:
     from ppro.settings.settings import Settings
 
 
+@dataclass(frozen=True)
+class NetworkSizes:
+    """What a network is made for, whatever its settings.
+
+    Args:
+        rngs: one generator of initial weights for each run.
+        features: number of features of a node.
+        classes: number of classes.
+    """
+
+    rngs: Sequence[torch.Generator]
+    features: int
+    classes: int
+
+
 class Part:
     """A backbone or a rival, as a class: what it is called, set by and searched over.
 
@@ -21,7 +39,7 @@ class Part:
         name: what commands and files call it; a subclass with a name is known by it.
         title: what tables call it.
         note: what a reader of its numbers must know.
-        settings_class: its own settings; the constructor takes those that it names as keywords.
+        settings_class: its own settings, which its constructor takes.
         spaces: what a search may choose from, on either kind of graph.
         keeps_steps: whether a pass keeps the rows of every step.
     """
@@ -47,15 +65,14 @@ class Part:
         """Return how many numbers of a node propagate."""
         return classes if cls.takes_blocks(settings) else settings.hidden
 
-    @classmethod
-    def keywords(cls, settings: NetworkSettings) -> dict[str, Any]:
-        """Return the settings that the constructor takes."""
-        found: dict[str, Any] = {}
-        for base in cls.__mro__:
-            if "__init__" not in vars(base):
-                continue
-            arguments = inspect.getfullargspec(vars(base)["__init__"])
-            found |= {name: getattr(settings, name) for name in arguments.kwonlyargs}
-            if arguments.varkw is None:
-                break
-        return found
+    def decayed(self) -> list[nn.Parameter]:
+        """Return the part of θ that weight decay acts on where ``decay`` is "first"."""
+        return []
+
+    def between(self) -> list[nn.Parameter]:
+        """Return the part of θ that ``step_decay`` acts on: the layers of the steps."""
+        return []
+
+    def statistics(self) -> list[nn.Parameter]:
+        """Return the part of θ that follows the data instead of a gradient; nothing decays it."""
+        return []

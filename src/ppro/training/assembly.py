@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from ppro.nn.batched import PProNetwork
 from ppro.nn.controller_blocks import BlockedControllers
 from ppro.nn.large_inputs import large_inputs
 from ppro.nn.network import Inputs, Network, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.parts import RIVALS
 from ppro.settings.settings import PPRO, Settings
 from ppro.training.memory import check_fits
@@ -55,19 +56,14 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
     return large_inputs(graph, settings, device)
 
 
-def build_backbone(
-    rngs: Sequence[torch.Generator],
-    num_features: int,
-    num_classes: int,
-    settings: Settings,
-    own: OwnBackbone,
-) -> Backbone:
-    """The user's own backbone, with initial weights of every run."""
+def build_backbone(sizes: NetworkSizes, settings: Settings, own: OwnBackbone) -> Backbone:
+    """Return the user's own backbone, with initial weights of every run."""
     if isinstance(own, type):
-        return own.from_settings(rngs, num_features, num_classes, settings.network)
+        made: Callable[..., Backbone] = own
+        return made(sizes, settings.network)
     from ppro.nn.backbones.pyg import Adapted
 
-    return Adapted(rngs, num_features, num_classes, own)
+    return Adapted(sizes.rngs, sizes.features, sizes.classes, own)
 
 
 def settings_for(own: OwnBackbone | None, settings: Sequence[Settings]) -> list[Settings]:
@@ -92,14 +88,14 @@ def build_model(
         backbone: as for :func:`ppro.training.fit.fit`.
     """
     check_same_program(settings)
-    rngs = generators([s.seed for s in settings])
+    sizes = NetworkSizes(generators([s.seed for s in settings]), num_features, num_classes)
     if backbone is None:
-        made = network_class(settings[0]).from_settings(rngs, num_features, num_classes, settings)
+        made = network_class(settings[0]).from_settings(sizes, settings)
         return _for_any_size(made).to(device)
-    if settings[0].model != "ppro":
+    if settings[0].model != PPRO:
         raise SettingsError(f"model {settings[0].model} has no backbone; leave one of them out")
-    own = build_backbone(rngs, num_features, num_classes, settings[0], backbone)
-    return _for_any_size(PProNetwork.around(own, rngs, num_classes, settings)).to(device)
+    own = build_backbone(sizes, settings[0], backbone)
+    return _for_any_size(PProNetwork.around(own, sizes, settings)).to(device)
 
 
 def _for_any_size(model: Network) -> Network:

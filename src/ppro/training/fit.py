@@ -16,6 +16,7 @@ from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.nn.network import Inputs, Network, Outcome
+from ppro.parts import METRICS
 from ppro.settings.settings import Settings
 from ppro.training.assembly import (
     OwnBackbone,
@@ -45,10 +46,23 @@ class NodeTable:
     steps: Tensor
     priorities: Tensor
 
+    @classmethod
+    def of(cls, outcome: Outcome) -> NodeTable:
+        """Return the table of a pass over some nodes, on the CPU."""
+        chances = outcome.logits.softmax(-1)
+        return cls(chances.cpu(), outcome.steps.cpu(), outcome.weights.cpu())
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A trained batch of runs and what it reached; accuracies in percent, shape ``[R]``."""
+    """A trained batch of runs and what it reached.
+
+    Accuracies are in percent, scores as the metric of the settings measures them; shape ``[R]``.
+
+    Args:
+        embedding: of every node at its step, in the best run; None where several processes
+            trained together. Shape ``[n, d]``.
+    """
 
     model: Network
     settings: tuple[Settings, ...]
@@ -56,32 +70,55 @@ class Fit:
     nodes: NodeTable
     val_accuracy: Tensor
     test_accuracy: Tensor
+    val_score: Tensor
+    test_score: Tensor
     seconds: float
     threads: int
+    embedding: Tensor | None = None
 
     @property
     def best_run(self) -> int:
-        """The run with the highest validation accuracy."""
-        return int(self.val_accuracy.argmax())
+        """Return the run with the best validation score."""
+        return best_of(self.val_score)
+
+
+def best_of(scores: Tensor) -> int:
+    """Return the run with the best score, the first of several; a score may be NaN."""
+    return int(scores.nan_to_num(nan=-torch.inf).argmax())
 
 
 @torch.no_grad()
 def outcome_of_all(model: Network, inputs: Inputs, graph: Graph, runs: int) -> Outcome:
-    """What a model says of every node, without dropout."""
+    """Return what a model says of every node, without dropout."""
     outcome: Outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
     return outcome
 
 
 def describe_nodes(model: Network, inputs: Inputs, graph: Graph, runs: int) -> NodeTable:
-    """Class probabilities, step and priority of every node, without dropout."""
-    outcome = outcome_of_all(model, inputs, graph, runs)
-    return NodeTable(outcome.logits.softmax(-1).cpu(), outcome.steps.cpu(), outcome.weights.cpu())
+    """Return class probabilities, step and priority of every node, without dropout."""
+    return NodeTable.of(outcome_of_all(model, inputs, graph, runs))
 
 
 def accuracy(nodes: NodeTable, labels: Tensor, masks: Tensor) -> Tensor:
-    """Accuracy in percent of each run on its own nodes; NaN where it has none. Shape ``[R]``."""
+    """Return the accuracy in percent of each run on its own nodes; NaN without any. ``[R]``."""
     hits = (nodes.probabilities.argmax(-1) == labels) & masks
     return 100 * hits.sum(1) / masks.sum(1)
+
+
+def measured(
+    nodes: NodeTable, labels: Tensor, masks: Tensor, settings: Settings
+) -> tuple[Tensor, Tensor]:
+    """Return accuracy and score of each run on its own nodes. Shape ``[R]`` each.
+
+    Args:
+        labels: Shape ``[n]``.
+        masks: Shape ``[R, n]``.
+        settings: name the metric.
+    """
+    hits, metric = accuracy(nodes, labels, masks), METRICS.get(settings.training.metric)()
+    if metric.is_accuracy:
+        return hits, hits / 100
+    return hits, metric.of_runs(nodes.probabilities, labels.expand_as(masks), masks)
 
 
 def fit(
@@ -112,7 +149,8 @@ def fit(
             is none, begin. On a CPU the result is that of a training never interrupted.
 
     Raises:
-        SettingsError: the settings are none, disagree, or are not as many as the runs of the split.
+        SettingsError: there are no settings, they disagree, or the split has another number of
+            runs.
     """
     check_count(splits, settings)
     settings = settings_for(backbone, settings)
@@ -132,17 +170,29 @@ def fit(
     task = _Task(graph, inputs, splits, settings, backbone, weights)
     model, history = _train(task, cores, on_epoch, saved)
     seconds = time.perf_counter() - start
-    nodes = describe_nodes(model, inputs, graph, len(settings))
+    outcome = outcome_of_all(model, inputs, graph, len(settings))
+    nodes = NodeTable.of(outcome)
+    val, val_score = measured(nodes, graph.labels, splits.val, settings[0])
+    test, test_score = measured(nodes, graph.labels, splits.test, settings[0])
     return Fit(
-        model,
-        tuple(settings),
-        history,
-        nodes,
-        accuracy(nodes, graph.labels, splits.val),
-        accuracy(nodes, graph.labels, splits.test),
-        seconds,
-        cores,
+        model=model,
+        settings=tuple(settings),
+        history=history,
+        nodes=nodes,
+        val_accuracy=val,
+        test_accuracy=test,
+        val_score=val_score,
+        test_score=test_score,
+        seconds=seconds,
+        threads=cores,
+        embedding=_embedding(outcome, best_of(val_score)),
     )
+
+
+def _embedding(outcome: Outcome, run: int) -> Tensor:
+    """Return the embeddings of one run, so that those of the others can be freed."""
+    found = outcome.embedding[run].cpu()
+    return found if outcome.embedding.shape[0] == 1 else found.clone()
 
 
 def check_count(splits: Splits, settings: Sequence[Settings]) -> None:

@@ -6,6 +6,7 @@ under a curve, is exact on any number of ranks.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -27,11 +28,13 @@ class Metric(ABC):
         name: what settings and files call it.
         title: what tables and reports call it.
         is_accuracy: whether it is the accuracy, which training counts anyway.
+        percent: whether it is shown in percent.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     is_accuracy: ClassVar[bool] = False
+    percent: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -55,15 +58,20 @@ class Metric(ABC):
             labels: Shape ``[R, m]``.
             counted: above 0 for nodes that count. Shape ``[R, m]``.
         """
-        chances = probabilities.detach().to("cpu", torch.float64).numpy()
-        classes, inside = labels.cpu().numpy(), counted.cpu().numpy() > 0
-        found = [
-            self.measure(chances[r][inside[r]], classes[r][inside[r]])
-            if inside[r].any()
-            else np.nan
-            for r in range(len(chances))
-        ]
+        found = []
+        for chances, classes, inside in zip(probabilities, labels, counted > 0, strict=True):
+            told = chances[inside].detach().to("cpu", torch.float64).numpy()
+            found.append(self.measure(told, classes[inside].cpu().numpy()) if len(told) else np.nan)
         return torch.tensor(found, dtype=torch.float32)
+
+    @classmethod
+    def shown(cls, mean: float, spread: float | None = None) -> str:
+        """Return a value, or the mean and spread of several, as a reader sees it."""
+        factor, digits, unit = (100, 2, " %") if cls.percent else (1, 4, "")
+        if math.isnan(mean):
+            return "no node to measure it on"
+        behind = "" if spread is None else f" ± {factor * spread:.{digits}f}"
+        return f"{factor * mean:.{digits}f}{behind}{unit}"
 
 
 class Accuracy(Metric):

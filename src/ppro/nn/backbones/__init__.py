@@ -2,7 +2,8 @@
 
 ``base`` says what PPro asks of one: an initial embedding, a step, a classifier. ``hidden`` is what
 ``gcn``, ``gcnii`` and ``gat`` share; ``appnp``, ``grand`` and ``sgc`` are linear between h_0 and
-the classifier; ``pyg`` takes any model of PyTorch Geometric. No controller lives here.
+the classifier; ``pyg`` takes any model of PyTorch Geometric. ``spaces`` says what a
+search of each may choose from. No controller lives here.
 """
 
 from ppro.nn.backbones.base import Backbone, LinearBackbone

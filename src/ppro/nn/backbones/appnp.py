@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import torch
@@ -13,9 +13,13 @@ from torch.nn import functional as F
 from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
+from ppro.nn.backbones import spaces
 from ppro.nn.backbones.base import HIDDEN_SITE as HIDDEN_SITE
 from ppro.nn.backbones.base import LinearBackbone, dropout
+from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
+from ppro.settings.space import Space
 
 Form = Literal["hidden", "class", "features"]
 
@@ -49,27 +53,19 @@ class APPNP(LinearBackbone):
 
     name: ClassVar[str] = "appnp"
     title: ClassVar[str] = "APPNP"
+    spaces: ClassVar[Mapping[Kind, Space]] = spaces.APPNP
+    shareable: ClassVar[bool] = True
     settings_class: ClassVar[type[NetworkSettings]] = APPNPSettings
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        alpha: float,
-        form: Form = "hidden",
-        concat: bool = False,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: APPNPSettings) -> None:
         super().__init__()
-        self.alpha = alpha
-        self.form = form
-        self.concat = concat and form != "class"
-        self.width = num_classes if form == "class" else hidden
-        self.weight1 = glorot(rngs, num_features, hidden)
-        self.bias1 = zeros(rngs, hidden)
-        self.output = RunLinear(rngs, hidden * (2 if self.concat else 1), num_classes)
+        self.alpha = own.alpha
+        self.form = own.form
+        self.concat = own.concat and own.form != "class"
+        self.width = sizes.classes if own.form == "class" else own.hidden
+        self.weight1 = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.bias1 = zeros(sizes.rngs, own.hidden)
+        self.output = RunLinear(sizes.rngs, own.hidden * (2 if self.concat else 1), sizes.classes)
 
     @classmethod
     def takes_blocks(cls, settings: NetworkSettings) -> bool:
@@ -89,11 +85,7 @@ class APPNP(LinearBackbone):
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
         if self.form == "hidden":
             return h
-        if x.nodes is None:
-            dropped = self.dropout_all(h, noise, HIDDEN_SITE)
-        else:
-            dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
-        scores: Tensor = self.output(dropped)
+        scores: Tensor = self.output(self.dropout_of(h, x.nodes, noise, HIDDEN_SITE))
         return scores
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ppro.compute.features import Features
 from ppro.compute.layers import Dropping
@@ -15,7 +14,6 @@ from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.nn.part import Part
 from ppro.parts import BACKBONES
-from ppro.settings.groups import NetworkSettings
 
 HIDDEN_SITE = 1
 STEP_SITE = 10
@@ -24,6 +22,8 @@ STEP_SITE = 10
 
 class Backbone(Dropping, Part, ABC):
     """A graph neural network whose propagation PPro controls.
+
+    It is made from :class:`NetworkSizes` and settings of its ``settings_class``.
 
     Embeddings of all nodes have shape ``[R, n, d]``, rows picked from them ``[R, m, d]``: one
     call serves all R runs, and a run's embeddings lie together in memory.
@@ -34,6 +34,8 @@ class Backbone(Dropping, Part, ABC):
         width: d, the size of the embeddings that propagate.
         alpha: the teleport share of a linear recursion h_k = (1-α) Â h_{k-1} + α h_0, or None.
         capturable: whether a pass never waits for the device, so that a CUDA graph can hold it.
+        shareable: whether its steps touch other nodes through ``Adjacency.matmul`` alone, so that
+            several processes can share a graph.
         hops: how many hops a step reaches, or None where that is not known.
         hops_before: how many hops h^(0) reaches.
     """
@@ -41,6 +43,7 @@ class Backbone(Dropping, Part, ABC):
     width: int
     alpha: float | None = None
     capturable: bool = True
+    shareable: ClassVar[bool] = False
     hops: ClassVar[int | None] = None
     hops_before: ClassVar[int] = 0
 
@@ -48,18 +51,6 @@ class Backbone(Dropping, Part, ABC):
         super().__init_subclass__(**options)
         if "name" in vars(cls):
             BACKBONES.register(cls.name, cls)
-
-    @classmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: NetworkSettings,
-    ) -> Self:
-        """The backbone of these settings, with the initial weights of every run."""
-        build: Callable[..., Self] = cls
-        return build(rngs, num_features, num_classes, **cls.keywords(settings))
 
     @abstractmethod
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
@@ -78,18 +69,6 @@ class Backbone(Dropping, Part, ABC):
     @abstractmethod
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of ŷ for the given rows. Shapes: ``[R, m, d]`` twice to ``[R, m, c]``."""
-
-    def decayed(self) -> list[nn.Parameter]:
-        """The parameters that weight decay acts on when it is not for all of them."""
-        return []
-
-    def between(self) -> list[nn.Parameter]:
-        """The layers of the steps, whose decay may differ."""
-        return []
-
-    def statistics(self) -> list[nn.Parameter]:
-        """Parameters that follow the data instead of a gradient; nothing decays them."""
-        return []
 
     def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
         """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar, cast
 
 import torch
@@ -14,8 +14,12 @@ from ppro.compute.attention import Attending, Attention, head_width
 from ppro.compute.features import Features
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.nn.backbones import spaces
 from ppro.nn.backbones.hidden import ClassifiedBackbone
+from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
+from ppro.settings.space import Space
 
 
 class GATSettings(NetworkSettings):
@@ -39,23 +43,17 @@ class GAT(ClassifiedBackbone, Attending):
 
     name: ClassVar[str] = "gat"
     title: ClassVar[str] = "GAT"
+    spaces: ClassVar[Mapping[Kind, Space]] = spaces.GAT
     settings_class: ClassVar[type[NetworkSettings]] = GATSettings
     hops_before: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-        heads: int,
-    ) -> None:
-        width = head_width(hidden, heads)
-        super().__init__(rngs, hidden, num_classes)
-        self.first = Attention(rngs, num_features, heads, width)
-        self.steps = nn.ModuleList(Attention(rngs, hidden, heads, width) for _ in range(max_steps))
+    def __init__(self, sizes: NetworkSizes, own: GATSettings) -> None:
+        width = head_width(own.hidden, own.heads)
+        super().__init__(sizes, own)
+        self.first = Attention(sizes.rngs, sizes.features, own.heads, width)
+        self.steps = nn.ModuleList(
+            Attention(sizes.rngs, own.hidden, own.heads, width) for _ in range(own.max_steps)
+        )
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """drop(X) W_in, which the first layer attends over."""

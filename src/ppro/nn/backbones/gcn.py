@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -13,7 +12,12 @@ from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.nn.backbones import spaces
 from ppro.nn.backbones.hidden import HiddenBackbone
+from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
+from ppro.settings.space import Space
 
 
 class GCN(HiddenBackbone):
@@ -25,19 +29,15 @@ class GCN(HiddenBackbone):
 
     name: ClassVar[str] = "gcn"
     title: ClassVar[str] = "GCN"
+    spaces: ClassVar[Mapping[Kind, Space]] = spaces.GCN
+    shareable: ClassVar[bool] = True
     hops_before: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-    ) -> None:
-        super().__init__(rngs, num_features, num_classes, hidden)
-        self.steps = nn.ModuleList(RunLinear(rngs, hidden, hidden) for _ in range(max_steps))
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
+        super().__init__(sizes, own)
+        self.steps = nn.ModuleList(
+            RunLinear(sizes.rngs, own.hidden, own.hidden) for _ in range(own.max_steps)
+        )
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """drop(X) W_in, which the first convolution takes."""

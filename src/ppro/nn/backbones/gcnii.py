@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -14,8 +14,12 @@ from torch.nn import functional as F
 from ppro.compute.layers import glorot
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.nn.backbones import spaces
 from ppro.nn.backbones.hidden import HiddenBackbone
+from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Positive, Share
+from ppro.settings.space import Space
 
 
 class GCNIISettings(NetworkSettings):
@@ -40,22 +44,16 @@ class GCNII(HiddenBackbone):
 
     name: ClassVar[str] = "gcnii"
     title: ClassVar[str] = "GCNII"
+    spaces: ClassVar[Mapping[Kind, Space]] = spaces.GCNII
+    shareable: ClassVar[bool] = True
     settings_class: ClassVar[type[NetworkSettings]] = GCNIISettings
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-        alpha: float,
-        gcnii_lambda: float,
-    ) -> None:
-        super().__init__(rngs, num_features, num_classes, hidden)
-        self.residual, self.gcnii_lambda = alpha, gcnii_lambda
-        self.steps = nn.ParameterList(glorot(rngs, hidden, hidden) for _ in range(max_steps))
+    def __init__(self, sizes: NetworkSizes, own: GCNIISettings) -> None:
+        super().__init__(sizes, own)
+        self.residual, self.gcnii_lambda = own.alpha, own.gcnii_lambda
+        self.steps = nn.ParameterList(
+            glorot(sizes.rngs, own.hidden, own.hidden) for _ in range(own.max_steps)
+        )
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -13,8 +13,12 @@ from torch.nn import functional as F
 from ppro.compute.features import Features
 from ppro.compute.layers import RunBatchNorm, RunLinear
 from ppro.compute.noise import Noise
+from ppro.nn.backbones import spaces
 from ppro.nn.backbones.base import HIDDEN_SITE, LinearBackbone, dropout
+from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
+from ppro.settings.space import Space
 
 if TYPE_CHECKING:
     from ppro.settings.settings import Settings
@@ -40,24 +44,17 @@ class GRAND(LinearBackbone):
 
     name: ClassVar[str] = "grand"
     title: ClassVar[str] = "GRAND"
+    spaces: ClassVar[Mapping[Kind, Space]] = spaces.GRAND
     settings_class: ClassVar[type[NetworkSettings]] = GRANDSettings
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        alpha: float,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: GRANDSettings) -> None:
         super().__init__()
-        self.alpha = alpha
-        self.width = num_features
-        self.norm1 = RunBatchNorm(rngs, num_features)
-        self.layer = RunLinear(rngs, num_features, hidden)
-        self.norm2 = RunBatchNorm(rngs, hidden)
-        self.output = RunLinear(rngs, hidden, num_classes)
+        self.alpha = own.alpha
+        self.width = sizes.features
+        self.norm1 = RunBatchNorm(sizes.rngs, sizes.features)
+        self.layer = RunLinear(sizes.rngs, sizes.features, own.hidden)
+        self.norm2 = RunBatchNorm(sizes.rngs, own.hidden)
+        self.output = RunLinear(sizes.rngs, own.hidden, sizes.classes)
         self._nodes = 0
 
     @classmethod

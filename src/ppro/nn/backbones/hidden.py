@@ -6,10 +6,8 @@ of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -17,6 +15,8 @@ from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import HIDDEN_SITE, Backbone, dropout
+from ppro.nn.part import NetworkSizes
+from ppro.settings.groups import NetworkSettings
 
 
 class ClassifiedBackbone(Backbone):
@@ -24,10 +24,10 @@ class ClassifiedBackbone(Backbone):
 
     hops: ClassVar[int | None] = 1
 
-    def __init__(self, rngs: Sequence[torch.Generator], hidden: int, num_classes: int) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.width = hidden
-        self.output = RunLinear(rngs, hidden, num_classes)
+        self.width = own.hidden
+        self.output = RunLinear(sizes.rngs, own.hidden, sizes.classes)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """drop(h) W_out + b_out."""
@@ -38,15 +38,10 @@ class ClassifiedBackbone(Backbone):
 class HiddenBackbone(ClassifiedBackbone):
     """h0 = ReLU(drop(X) W_in + b_in) before the steps."""
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        hidden: int,
-    ) -> None:
-        super().__init__(rngs, hidden, num_classes)
-        self.weight_in, self.bias_in = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
+        super().__init__(sizes, own)
+        self.weight_in = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.bias_in = zeros(sizes.rngs, own.hidden)
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """ReLU(drop(X) W_in + b_in)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,12 +25,44 @@ Convolutions = nn.Module | Sequence[nn.Module]
 """A BasicGNN (GCN, GraphSAGE, GIN, GAT, PNA, EdgeCNN ...), or convolutions ``conv(x, edges)``."""
 
 
-class Adapted(Backbone):
+class Convolving(Backbone):
     """The convolutions of a PyTorch Geometric model, one per step.
 
     h0 = act(norm_0(conv_0(drop(X)))); ĥ_k = conv_k(drop(h_{k-1})) and h_k = act(norm_k(ĥ_k));
     ŷ = softmax(drop(h̃) W + b), in place of the model's own last layer where jk="last" gave it one.
     A list of convolutions has act = ReLU and no norm.
+    """
+
+    capturable = False
+    output: RunLinear
+
+    def embed(self, x: Features, noise: Noise | None) -> Tensor:
+        """drop(X), which the first convolution takes. Shape ``[R, n, f]``."""
+        dropped = self.dropout_all(x.dense.unsqueeze(0), noise, FEATURE_SITE)
+        return dropped.expand(self.output.weight.shape[0], -1, -1)
+
+    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
+        """h0: the first convolution, normalised and activated."""
+        return self.convolve(0, self.embed(x, noise), adjacency)[1]
+
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """ĥ = conv_k(drop(h)), and it normalised and activated."""
+        return self.convolve(k, self.dropout_step(h, noise, k), adjacency)
+
+    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
+        """drop(h) W + b."""
+        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
+        return logits
+
+    @abstractmethod
+    def convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        """Return conv_k(h), and it normalised and activated. Shapes ``[R, n, d]``."""
+
+
+class Adapted(Convolving):
+    """Copies of the convolutions, with the parameters of every run.
 
     The given modules are copied, never changed. Each run's parameters start from the layers' own
     ``reset_parameters`` under its seed and are kept stacked, run first, as in every backbone; the
@@ -42,8 +75,6 @@ class Adapted(Backbone):
         gnn: the model or the convolutions, at least two.
     """
 
-    capturable = False
-
     def __init__(
         self,
         rngs: Sequence[torch.Generator],
@@ -53,37 +84,20 @@ class Adapted(Backbone):
     ) -> None:
         super().__init__()
         # A tuple hides them from nn.Module: what trains are the stacked copies in ``weights``.
-        self._layers = tuple(_layers(gnn))
-        self.width = _width(self._layers, num_features)
+        self._layers = tuple(copy.deepcopy(layer).eval() for layer in layers_of(gnn))
+        for layer in self._layers:
+            _check_stateless(layer)
+        self.width = common_width(self._layers, num_features)
         self.weights = nn.ModuleList(_stacked(layer, rngs) for layer in self._layers)
         self.output = RunLinear(rngs, self.width, num_classes)
         self._edges: tuple[Tensor, Tensor, Tensor] | None = None
-
-    def embed(self, x: Features, noise: Noise | None) -> Tensor:
-        """drop(X), which the first convolution takes. Shape ``[R, n, f]``."""
-        dropped = self.dropout_all(x.dense.unsqueeze(0), noise, FEATURE_SITE)
-        return dropped.expand(self.output.weight.shape[0], -1, -1)
-
-    def initial(self, x: Features, adjacency: Adjacency, noise: Noise | None) -> Tensor:
-        """h0: the first convolution, normalised and activated."""
-        return self._convolve(0, self.embed(x, noise), adjacency)[1]
-
-    def step(
-        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
-    ) -> tuple[Tensor, Tensor]:
-        """ĥ = conv_k(drop(h)), and it normalised and activated."""
-        return self._convolve(k, self.dropout_step(h, noise, k), adjacency)
-
-    def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
-        """drop(h) W + b."""
-        logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
-        return logits
 
     def decayed(self) -> list[nn.Parameter]:
         """The first convolution."""
         return list(self.weights[0].parameters())
 
-    def _convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+    def convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        """Return conv_k(h), and it normalised and activated, run by run."""
         pairs = []
         for run, h_run in enumerate(h):
             stacks = self.weights[k].named_parameters()
@@ -110,15 +124,18 @@ class Adapted(Backbone):
         return self
 
 
-class _Layer(nn.Module):
+class Layer(nn.Module):
     """A convolution and what follows it: its output before and after."""
 
     def __init__(self, conv: nn.Module, *after: nn.Module) -> None:
         super().__init__()
         self.conv, self.after = conv, nn.Sequential(*after)
 
-    def forward(self, h: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
-        aggregate = self.conv(h, edges)
+    def forward(
+        self, h: Tensor, edges: Tensor, weight: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Convolve, with the weights of the edges where they are given."""
+        aggregate = self.conv(h, edges) if weight is None else self.conv(h, edges, edge_weight=weight)
         return aggregate, self.after(aggregate)
 
 
@@ -144,8 +161,8 @@ def _convolutions(gnn: Convolutions) -> list[nn.Module]:
     return convs
 
 
-def _layers(gnn: Convolutions) -> list[_Layer]:
-    """Copies of the convolutions with norm and activation, their own dropout switched off."""
+def layers_of(gnn: Convolutions) -> list[Layer]:
+    """The convolutions, each with its norm and activation."""
     convs = _convolutions(gnn)
     after: list[tuple[nn.Module, ...]] = [(nn.ReLU(),)] * len(convs)
     if isinstance(gnn, BasicGNN):
@@ -155,11 +172,7 @@ def _layers(gnn: Convolutions) -> list[_Layer]:
             )
         act = gnn.act if isinstance(gnn.act, nn.Module) else _Activation(gnn.act)
         after = [(act, norm) if gnn.act_first else (norm, act) for norm in gnn.norms]
-    pairs = zip(convs, after, strict=True)
-    layers = [copy.deepcopy(_Layer(conv, *then)).eval() for conv, then in pairs]
-    for layer in layers:
-        _check_stateless(layer)
-    return layers
+    return [Layer(conv, *then) for conv, then in zip(convs, after, strict=True)]
 
 
 class _Activation(nn.Module):
@@ -173,7 +186,7 @@ class _Activation(nn.Module):
         return x if self.function is None else self.function(x)
 
 
-def _check_stateless(layer: _Layer) -> None:
+def _check_stateless(layer: Layer) -> None:
     """A layer serves several runs, so it must not remember one of its calls."""
     if any(name.endswith("running_mean") for name, _ in layer.named_buffers()):
         raise SettingsError(
@@ -185,7 +198,7 @@ def _check_stateless(layer: _Layer) -> None:
 
 
 @torch.no_grad()
-def _width(layers: Sequence[_Layer], num_features: int) -> int:
+def common_width(layers: Sequence[Layer], num_features: int) -> int:
     """The width of all embeddings, found out on two nodes; lazy layers get their sizes here."""
     h, edges, widths = torch.zeros(2, num_features), torch.tensor([[0, 1], [1, 0]]), []
     for k, layer in enumerate(layers):
@@ -205,7 +218,7 @@ def _width(layers: Sequence[_Layer], num_features: int) -> int:
     return widths[0]
 
 
-def _stacked(layer: _Layer, rngs: Sequence[torch.Generator]) -> nn.ParameterDict:
+def _stacked(layer: Layer, rngs: Sequence[torch.Generator]) -> nn.ParameterDict:
     """Initial parameters of every run, the run first; '/' for '.', which names may not have."""
     starts: list[dict[str, Tensor]] = []
     for rng in rngs:

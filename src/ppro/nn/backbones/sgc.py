@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from ppro.compute.features import Features
 from ppro.compute.layers import glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import LinearBackbone
+from ppro.nn.part import NetworkSizes
 from ppro.settings.groups import NetworkSettings
 
 
@@ -24,16 +23,15 @@ class SGC(LinearBackbone):
 
     name: ClassVar[str] = "sgc"
     title: ClassVar[str] = "SGC"
+    shareable: ClassVar[bool] = True
 
     alpha: float = 0.0
 
-    def __init__(
-        self, rngs: Sequence[torch.Generator], num_features: int, num_classes: int
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.width = num_classes
-        self.weight = glorot(rngs, num_features, num_classes)
-        self.bias = zeros(rngs, num_classes)
+        self.width = sizes.classes
+        self.weight = glorot(sizes.rngs, sizes.features, sizes.classes)
+        self.bias = zeros(sizes.rngs, sizes.classes)
 
     @classmethod
     def takes_blocks(cls, settings: NetworkSettings) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import torch
 
 from ppro.nn.backbones.base import Backbone
 from ppro.nn.batched import PProNetwork
+from ppro.nn.part import NetworkSizes
 from ppro.settings.groups import NetworkSettings
 
 if TYPE_CHECKING:
@@ -36,14 +35,8 @@ class BareBackbone(PProNetwork):
         return cls.made_of.takes_blocks(settings.model_copy(update=dict(cls.fixed)))
 
     @classmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """The backbone of these settings, with the initial weights of every run."""
         own = settings[0].network.model_copy(update=dict(cls.fixed))
-        backbone = cls.made_of.from_settings(rngs, num_features, num_classes, own)
-        return cls.around(backbone, rngs, num_classes, settings)
+        made: Callable[..., Backbone] = cls.made_of
+        return cls.around(made(sizes, own), sizes, settings)

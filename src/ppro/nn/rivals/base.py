@@ -12,6 +12,7 @@ from torch import Tensor
 from ppro.compute.layers import Dropping
 from ppro.compute.noise import Noise
 from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.part import NetworkSizes
 
 if TYPE_CHECKING:
     from ppro.settings.settings import Settings
@@ -27,16 +28,10 @@ class Baseline(Dropping, Network):
     max_steps: int = 0
 
     @classmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """The rival of these settings, one per run, with its initial weights."""
         build: Callable[..., Self] = cls
-        return build(rngs, num_features, num_classes, **cls.keywords(settings[0].network))
+        return build(sizes, settings[0].network)
 
     @abstractmethod
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from ppro.compute.layers import RunLinear
 from ppro.compute.noise import Noise
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.predictor import Predictor
 from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
 from ppro.settings.space import Space
 
 
@@ -47,17 +49,9 @@ class DAGNN(Predictor):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-    ) -> None:
-        super().__init__(rngs, num_features, num_classes, hidden=hidden, max_steps=max_steps)
-        self.gate = RunLinear(rngs, num_classes, 1)
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
+        super().__init__(sizes, own)
+        self.gate = RunLinear(sizes.rngs, sizes.classes, 1)
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
         """Σ_k s_ik h_ik of the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, cast
 
 import torch
@@ -14,6 +14,7 @@ from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
 from ppro.nn.backbones.gat import GATSettings
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
@@ -63,23 +64,15 @@ class GAT(Baseline, Attending):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-        heads: int,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: GATSettings) -> None:
         super().__init__()
-        self.max_steps = max_steps
-        width = head_width(hidden, heads)
-        shapes = [(heads, width)] * (max_steps - 1) + [(1, num_classes)]
-        fan_ins = [num_features] + [hidden] * (max_steps - 1)
+        self.max_steps = own.max_steps
+        width = head_width(own.hidden, own.heads)
+        shapes = [(own.heads, width)] * (own.max_steps - 1) + [(1, sizes.classes)]
+        fan_ins = [sizes.features] + [own.hidden] * (own.max_steps - 1)
         self.layers = nn.ModuleList(
-            Attention(rngs, fan_in, *shape) for fan_in, shape in zip(fan_ins, shapes, strict=True)
+            Attention(sizes.rngs, fan_in, *shape)
+            for fan_in, shape in zip(fan_ins, shapes, strict=True)
         )
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import torch
@@ -13,8 +13,10 @@ from ppro.compute.layers import glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
 from ppro.settings.space import Space
 
 
@@ -53,21 +55,18 @@ class GCN(Baseline):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.max_steps = max_steps
-        widths = [hidden] * (max_steps - 1) + [num_classes]
-        self.weight1, self.bias1 = glorot(rngs, num_features, widths[0]), zeros(rngs, widths[0])
-        self.weights = nn.ParameterList(glorot(rngs, hidden, width) for width in widths[1:])
-        self.biases = nn.ParameterList(zeros(rngs, width) for width in widths[1:])
+        self.max_steps = own.max_steps
+        widths = [own.hidden] * (own.max_steps - 1) + [sizes.classes]
+        self.weight1, self.bias1 = (
+            glorot(sizes.rngs, sizes.features, widths[0]),
+            zeros(sizes.rngs, widths[0]),
+        )
+        self.weights = nn.ParameterList(
+            glorot(sizes.rngs, own.hidden, width) for width in widths[1:]
+        )
+        self.biases = nn.ParameterList(zeros(sizes.rngs, width) for width in widths[1:])
 
     def convolutions(self, inputs: Inputs, noise: Noise | None) -> Iterator[Tensor]:
         """Â drop(H_{k-1}) W_k + b_k of every layer.

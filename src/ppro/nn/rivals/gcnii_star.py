@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -15,18 +14,17 @@ from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.nn.backbones import Backbone
 from ppro.nn.backbones import gcnii as backbones
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.gcnii import GCNII
 
 
 class _Separate(backbones.GCNII):
     """GCNII whose steps have two weights."""
 
-    def __init__(
-        self, rngs: Sequence[torch.Generator], num_features: int, num_classes: int, **shape: Any
-    ) -> None:
-        super().__init__(rngs, num_features, num_classes, **shape)
+    def __init__(self, sizes: NetworkSizes, own: backbones.GCNIISettings) -> None:
+        super().__init__(sizes, own)
         self.initial_steps = nn.ParameterList(
-            glorot(rngs, self.width, self.width) for _ in self.steps
+            glorot(sizes.rngs, self.width, self.width) for _ in self.steps
         )
 
     def step(

@@ -19,9 +19,11 @@ from ppro.compute.sparse import compact, csr, transpose
 from ppro.errors import SettingsError
 from ppro.nn.backbones.base import HIDDEN_SITE
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.nn.rivals.isomap import Places, components, places
 from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
 from ppro.settings.space import Space
 
 if TYPE_CHECKING:
@@ -93,17 +95,10 @@ class GeomGCN(Baseline):
 
     max_steps: int = 2
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.weight1 = _side_by_side(rngs, num_features, hidden)
-        self.weight2 = _side_by_side(rngs, RELATIONS * hidden, num_classes)
+        self.weight1 = _side_by_side(sizes.rngs, sizes.features, own.hidden)
+        self.weight2 = _side_by_side(sizes.rngs, RELATIONS * own.hidden, sizes.classes)
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> RelationInputs:

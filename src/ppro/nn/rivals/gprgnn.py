@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.predictor import Predictor
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
@@ -68,20 +69,11 @@ class GPRGNN(Predictor):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-        alpha: float,
-    ) -> None:
-        super().__init__(rngs, num_features, num_classes, hidden=hidden, max_steps=max_steps)
-        gamma = alpha * (1 - alpha) ** torch.arange(max_steps + 1.0)
-        gamma[-1] = (1 - alpha) ** max_steps
-        self.gamma = nn.Parameter(gamma.repeat(len(rngs), 1))
+    def __init__(self, sizes: NetworkSizes, own: GPRGNNSettings) -> None:
+        super().__init__(sizes, own)
+        gamma = own.alpha * (1 - own.alpha) ** torch.arange(own.max_steps + 1.0)
+        gamma[-1] = (1 - own.alpha) ** own.max_steps
+        self.gamma = nn.Parameter(gamma.repeat(len(sizes.rngs), 1))
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
         """Σ_k γ_k Â^k drop(Z) of the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,8 +18,10 @@ from ppro.compute.propagation import Adjacency
 from ppro.errors import SettingsError
 from ppro.nn.backbones.base import HIDDEN_SITE, dropout
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
+from ppro.settings.groups import NetworkSettings
 from ppro.settings.space import Space
 
 if TYPE_CHECKING:
@@ -83,24 +85,16 @@ class H2GCN(Baseline):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-    ) -> None:
-        if max_steps > MOST_ROUNDS:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
+        if own.max_steps > MOST_ROUNDS:
             raise SettingsError(
-                f"h2gcn: max_steps = {max_steps} would make the last layer "
-                f"{hidden * (2 ** (max_steps + 1) - 1)} wide; set max_steps to 1 or 2"
+                f"h2gcn: max_steps = {own.max_steps} would make the last layer "
+                f"{own.hidden * (2 ** (own.max_steps + 1) - 1)} wide; set max_steps to 1 or 2"
             )
         super().__init__()
-        self.max_steps = max_steps
-        self.embedding = glorot(rngs, num_features, hidden)
-        self.output = glorot(rngs, hidden * (2 ** (max_steps + 1) - 1), num_classes)
+        self.max_steps = own.max_steps
+        self.embedding = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.output = glorot(sizes.rngs, own.hidden * (2 ** (own.max_steps + 1) - 1), sizes.classes)
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> TwoHopInputs:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import torch
@@ -14,6 +15,7 @@ from ppro.compute.layers import RunLinear
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import HIDDEN_SITE, dropout
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.gcn import GCN
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
@@ -73,20 +75,11 @@ class JKNet(GCN):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-        jumping: Jumping,
-    ) -> None:
-        super().__init__(rngs, num_features, hidden, hidden=hidden, max_steps=max_steps)
-        self.jumping = jumping
-        fan_in = hidden * max_steps if jumping == "cat" else hidden
-        self.output = RunLinear(rngs, fan_in, num_classes)
+    def __init__(self, sizes: NetworkSizes, own: JKNetSettings) -> None:
+        super().__init__(replace(sizes, classes=own.hidden), own)
+        self.jumping = own.jumping
+        fan_in = own.hidden * own.max_steps if own.jumping == "cat" else own.hidden
+        self.output = RunLinear(sizes.rngs, fan_in, sizes.classes)
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
         """The rows of every layer, joined and classified."""

@@ -17,6 +17,7 @@ from ppro.compute.noise import Noise, matrix_ids, mix
 from ppro.nn import losses
 from ppro.nn.backbones.base import HIDDEN_SITE, STEP_SITE, dropout
 from ppro.nn.network import Inputs, Outcome, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
@@ -99,22 +100,13 @@ class L2P(Baseline):
 
     entropy: Tensor
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        alpha: float,
-        max_steps: int,
-        concat: bool,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: L2PSettings) -> None:
         super().__init__()
-        self.alpha, self.max_steps, self.concat = alpha, max_steps, concat
-        self.weight1, self.bias1 = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
-        self.output = RunLinear(rngs, hidden * (2 if concat else 1), num_classes)
-        self.gate = uniform(rngs, (hidden, 1), 1 / math.sqrt(2 * hidden))
+        self.alpha, self.max_steps, self.concat = own.alpha, own.max_steps, own.concat
+        self.weight1 = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.bias1 = zeros(sizes.rngs, own.hidden)
+        self.output = RunLinear(sizes.rngs, own.hidden * (2 if own.concat else 1), sizes.classes)
+        self.gate = uniform(sizes.rngs, (own.hidden, 1), 1 / math.sqrt(2 * own.hidden))
 
     @abstractmethod
     def log_choice(self, states: Tensor) -> Tensor:
@@ -145,15 +137,9 @@ class L2P(Baseline):
         return self.forward(inputs, rows, noise).logits
 
     @classmethod
-    def from_settings(
-        cls,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        settings: Sequence[Settings],
-    ) -> Self:
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
         """The rival of these settings; the share of the entropy may differ between runs."""
-        made = super().from_settings(rngs, num_features, num_classes, settings)
+        made = super().from_settings(sizes, settings)
         entropy = torch.tensor([cast(L2PSettings, s.network).entropy for s in settings])
         made.register_buffer("entropy", entropy, persistent=False)
         return made
@@ -224,22 +210,11 @@ class L2Q(L2P):
     sampled: ClassVar[bool] = True
     spaces: ClassVar[Mapping[Kind, Space]] = _spaces(entropy=(0.6, 0.2, 1.0))
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        alpha: float,
-        max_steps: int,
-        concat: bool,
-    ) -> None:
-        shape = {"hidden": hidden, "max_steps": max_steps}
-        super().__init__(rngs, num_features, num_classes, alpha=alpha, concat=concat, **shape)
-        bound = 1 / math.sqrt(2 * hidden)
-        self.gate_initial = uniform(rngs, (hidden, 1), bound)
-        self.gate_bias = uniform(rngs, (1, 1), bound)
+    def __init__(self, sizes: NetworkSizes, own: L2PSettings) -> None:
+        super().__init__(sizes, own)
+        bound = 1 / math.sqrt(2 * own.hidden)
+        self.gate_initial = uniform(sizes.rngs, (own.hidden, 1), bound)
+        self.gate_bias = uniform(sizes.rngs, (1, 1), bound)
 
     def phi(self) -> list[nn.Parameter]:
         """φ: g and b."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -15,6 +14,7 @@ from ppro.compute.layers import RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import HIDDEN_SITE, dropout
 from ppro.nn.network import Inputs, Rows
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
@@ -45,17 +45,11 @@ class MLP(Baseline):
         ),
     }
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.weight1, self.bias1 = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
-        self.output = RunLinear(rngs, hidden, num_classes)
+        self.weight1 = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.bias1 = zeros(sizes.rngs, own.hidden)
+        self.output = RunLinear(sizes.rngs, own.hidden, sizes.classes)
 
     @classmethod
     def takes_blocks(cls, settings: NetworkSettings) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -13,8 +12,9 @@ from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
-from ppro.nn.backbones.base import HIDDEN_SITE, dropout
+from ppro.nn.backbones.base import HIDDEN_SITE
 from ppro.nn.network import Inputs
+from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.settings.groups import NetworkSettings
 
@@ -24,19 +24,12 @@ class Predictor(Baseline):
 
     keeps_steps: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        num_features: int,
-        num_classes: int,
-        *,
-        hidden: int,
-        max_steps: int,
-    ) -> None:
+    def __init__(self, sizes: NetworkSizes, own: NetworkSettings) -> None:
         super().__init__()
-        self.max_steps = max_steps
-        self.weight1, self.bias1 = glorot(rngs, num_features, hidden), zeros(rngs, hidden)
-        self.output = RunLinear(rngs, hidden, num_classes)
+        self.max_steps = own.max_steps
+        self.weight1 = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.bias1 = zeros(sizes.rngs, own.hidden)
+        self.output = RunLinear(sizes.rngs, own.hidden, sizes.classes)
 
     @classmethod
     def takes_blocks(cls, settings: NetworkSettings) -> bool:
@@ -54,11 +47,7 @@ class Predictor(Baseline):
 
     def _scores(self, x: Features, noise: Noise | None) -> Tensor:
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
-        if x.nodes is None:
-            dropped = self.dropout_all(h, noise, HIDDEN_SITE)
-        else:
-            dropped = dropout(h, x.nodes, noise, HIDDEN_SITE)
-        z: Tensor = self.output(dropped)
+        z: Tensor = self.output(self.dropout_of(h, x.nodes, noise, HIDDEN_SITE))
         return z
 
     def hops(self, z: Tensor, adjacency: Adjacency) -> Iterator[Tensor]:

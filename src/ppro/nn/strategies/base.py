@@ -66,6 +66,7 @@ class Strategy(ABC):
         learns: whether it has controllers.
         default_bias: initial bias of the propagation head; it decides where nodes start.
         values: what a search may choose for the controllers, on either kind of graph.
+        wide_values: what a wide search may choose besides, or instead.
         h_tilde: h̃, the best embedding of each row so far.
         steps: l, the step that it came from.
     """
@@ -77,6 +78,7 @@ class Strategy(ABC):
     learns: ClassVar[bool] = True
     default_bias: ClassVar[float] = 0.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
+    wide_values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

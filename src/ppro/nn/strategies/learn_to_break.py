@@ -37,6 +37,9 @@ class LearnToBreak(Strategy):
             "propagation_bias": (0.0, -2.0),
         },
     }
+    wide_values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
+        "heterophilous": {"judge_share": (0.0, 0.2)}
+    }
 
     def __init__(self, view: View) -> None:
         super().__init__(view)

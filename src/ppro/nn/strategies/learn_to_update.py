@@ -35,6 +35,9 @@ class LearnToUpdate(Strategy):
             "propagation_bias": (0.0, 4.0),
         },
     }
+    wide_values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
+        "heterophilous": {"judge_share": (0.2, 0.0), "propagation_bias": (2.0, 0.0, 4.0)}
+    }
 
     def __init__(self, view: View) -> None:
         super().__init__(view)
