@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from ppro.compute.layers import Dropping, glorot, zeros
-from ppro.compute.noise import Noise
+from ppro.compute.noise import Noise, matrix_ids
 from ppro.compute.propagation import Adjacency
 from ppro.compute.sparse import multiply, row_indices, transpose
 from ppro.errors import SettingsError
@@ -39,7 +40,7 @@ class Attention(nn.Module):
         self.weight, self.bias = glorot(rngs, fan_in, heads * width), zeros(rngs, heads * width)
         self.target, self.source = glorot(rngs, heads, width), glorot(rngs, heads, width)
 
-    def forward(self, z: Tensor, pattern: Pattern, scale: Tensor | None) -> Tensor:
+    def forward(self, z: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
         """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ, alike; scale ``[R, heads, nnz]``."""
         runs, nodes, width = z.shape
         heads = self.target.shape[1]
@@ -48,10 +49,10 @@ class Attention(nn.Module):
             torch.bmm(z, vector.reshape(runs * heads, -1, 1)).squeeze(-1)
             for vector in (self.target, self.source)
         )
-        a: Tensor = _Coefficients.apply(target, source, pattern)  # type: ignore[no-untyped-call]
+        a = entries.coefficients(target, source)
         if scale is not None:
             a = a * scale.view(runs * heads, -1)
-        mixed: Tensor = _Mixture.apply(a, z, pattern)  # type: ignore[no-untyped-call]
+        mixed = entries.mixture(a, z)
         joined = mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
         return joined + self.bias.unsqueeze(1)
 
@@ -69,28 +70,42 @@ class Attending(Dropping):
         self, k: int, layer: Attention, z: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> Tensor:
         """The attention of layer k over z, with the dropout of its coefficients."""
-        scale = None if noise is None else self._scale(k, layer, adjacency, noise)
-        out: Tensor = layer(z, self._pattern_of(adjacency), scale)
+        entries = self._entries_of(adjacency)
+        scale = None
+        if noise is not None:
+            scale = entries.scale(noise, layer.target.shape[1], ATTENTION_SITE + k)
+            if adjacency.values is not None:
+                scale = scale * (adjacency.values / adjacency.matrix.values()).unsqueeze(1)
+        out: Tensor = layer(z, entries, scale)
         return out
 
-    def _pattern_of(self, adjacency: Adjacency) -> Pattern:
+    def _entries_of(self, adjacency: Adjacency) -> Entries:
         """The entries of Â, listed once: on a GPU that waits for the device."""
+        if adjacency.entries is not None:
+            return cast(Entries, adjacency.entries)
         if self._pattern is None or self._pattern.matrix is not adjacency.matrix:
             self._pattern = Pattern.of(adjacency.matrix)
         return self._pattern
 
-    def _scale(self, k: int, layer: Attention, adjacency: Adjacency, noise: Noise) -> Tensor:
-        """What dropout multiplies the coefficients with. Shape ``[R, heads, nnz]``."""
-        entries = adjacency.matrix.values()
-        ids = self.ids(layer.target.shape[1], entries.shape[0], entries.device)
-        scale = noise.scale(ids, ATTENTION_SITE + k)
-        if adjacency.values is None:
-            return scale
-        return scale * (adjacency.values / entries).unsqueeze(1)
+
+class Entries(ABC):
+    """The entries (i, j) of an adjacency, as attention sees them; B is runs times heads."""
+
+    @abstractmethod
+    def coefficients(self, target: Tensor, source: Tensor) -> Tensor:
+        """a_ij = softmax over j of LeakyReLU(t_i + s_j). ``[B, n]`` twice to ``[B, entries]``."""
+
+    @abstractmethod
+    def mixture(self, a: Tensor, z: Tensor) -> Tensor:
+        """Σ_j a_ij z_j. Shapes: a ``[B, entries]``, z ``[B, n, d]`` to ``[B, n, d]``."""
+
+    @abstractmethod
+    def scale(self, noise: Noise, heads: int, site: int) -> Tensor:
+        """What dropout multiplies the coefficients with. Shape ``[R, heads, entries]``."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
+class Pattern(Entries):
     """The entries of a CSR matrix, and of its transpose in the order that ``order`` gives."""
 
     matrix: Tensor
@@ -98,12 +113,30 @@ class Pattern:
     order: Tensor
     rows: Tensor
     columns: Tensor
+    _ids: dict[int, Tensor] = field(default_factory=dict)
 
     @classmethod
     def of(cls, matrix: Tensor) -> Pattern:
         """List the entries."""
         adjoint, order = transpose(matrix)
         return cls(matrix, adjoint, order, row_indices(matrix), matrix.col_indices().long())
+
+    def coefficients(self, target: Tensor, source: Tensor) -> Tensor:
+        """a_ij, with an adjoint of its own."""
+        a: Tensor = _Coefficients.apply(target, source, self)  # type: ignore[no-untyped-call]
+        return a
+
+    def mixture(self, a: Tensor, z: Tensor) -> Tensor:
+        """Σ_j a_ij z_j, with an adjoint of its own."""
+        mixed: Tensor = _Mixture.apply(a, z, self)  # type: ignore[no-untyped-call]
+        return mixed
+
+    def scale(self, noise: Noise, heads: int, site: int) -> Tensor:
+        """What dropout multiplies the coefficients with; the ids are worked out once."""
+        if heads not in self._ids:
+            rows = torch.arange(heads, device=self.rows.device)
+            self._ids[heads] = matrix_ids(rows, self.rows.shape[0]).unsqueeze(0)
+        return noise.scale(self._ids[heads], site)
 
     def of_rows(self, values: Tensor) -> Tensor:
         """What the row of each entry holds. Shapes: ``[B, n, ...]`` to ``[B, nnz, ...]``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -32,7 +32,16 @@ class Adjacency:
         adjoint: its transpose; the same tensor where Â is symmetric.
         values: entries of Â in each run where runs differ (edge dropout). Shape ``[R, nnz]``.
         adjoint_values: likewise of the transpose.
+
+    Attributes:
+        recorded: whether autograd records the products, so that no recursion of our own may take
+            their place.
+        entries: the entries listed for attention (see :class:`ppro.compute.attention.Entries`), or
+            None where whoever attends lists them.
     """
+
+    recorded: ClassVar[bool] = False
+    entries: Any = None
 
     def __init__(
         self,

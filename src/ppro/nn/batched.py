@@ -39,6 +39,7 @@ class PProNetwork(Network):
         epsilon: the threshold ε of each run. Shape ``[R, 1]``.
         lambda1: λ1 of each run. Shape ``[R]``.
         lambda2: λ2 of each run. Shape ``[R]``.
+        criterion: C(y, ŷ) of each row from logits ``[R, m, c]`` and labels ``[R, m]``.
     """
 
     run_buffers: ClassVar[tuple[str, ...]] = ("epsilon", "lambda1", "lambda2")
@@ -61,6 +62,7 @@ class PProNetwork(Network):
         self.parts: ControllerSettings = first.controllers
         self.changing = measures_of(first.controllers.measures)[1]
         self.capturable = backbone.capturable
+        self.criterion: Callable[[Tensor, Tensor], Tensor] = losses.prediction_error
         for name in self.run_buffers:
             values = torch.tensor([getattr(s.controllers, name) for s in settings])
             shaped = values.view(-1, 1) if name == "epsilon" else values

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import selected_recursion
-from ppro.nn import losses
 from ppro.nn.network import Inputs, Rows
 from ppro.nn.strategies import Strategy
 
@@ -71,10 +70,11 @@ class Pass:
 
     def run(self, strategy: Strategy) -> Tensor:
         """Let the strategy watch every step; returns h̃ of the rows with its gradient."""
-        alpha, last, k = self.model.backbone.alpha, self.model.max_steps, 0
+        last, k = self.model.max_steps, 0
+        alpha = None if self.adjacency.recorded else self.model.backbone.alpha
         for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
             strategy.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
-            if self.chosen is None and strategy.settled():
+            if self.chosen is None and not torch.compiler.is_compiling() and strategy.settled():
                 break
         h_tilde, self.steps = self._with_the_rest(strategy)
         if alpha is None or not self.h0_all.requires_grad:
@@ -134,6 +134,8 @@ class Pass:
 
     def _pick(self, h: Tensor, some: slice = ALL) -> Tensor:
         """The rows, or some of them, of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
+        if self.rows.whole:
+            return h[:, some]
         if h.stride(0) == 0:
             return h[0][self.rows.nodes[:, some]]
         return h.reshape(-1, h.shape[-1])[self._flat[:, some]]
@@ -194,4 +196,4 @@ class Pass:
         """C(y, ŷ) of rows from their embeddings, without gradient. Shape ``[R, m]``."""
         with torch.no_grad():
             logits = self.model.backbone.classify(h, self.h0_rows, self.rows.nodes, self.noise)
-            return losses.prediction_error(logits, self.rows.labels)
+            return self.model.criterion(logits, self.rows.labels)

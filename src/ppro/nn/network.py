@@ -84,6 +84,7 @@ class Rows:
         free: how many rows, from the first, PPro's controllers choose a step for; those that
             follow take full depth. None for all.
         total: the sum of ``valid`` over all ranks, or None where all rows are here. ``[R]``.
+        whole: whether the rows are all nodes in their order, so that none need be picked.
     """
 
     nodes: Tensor
@@ -91,6 +92,7 @@ class Rows:
     valid: Tensor
     free: int | None = None
     total: Tensor | None = None
+    whole: bool = False
 
     def flat(self, num_nodes: int) -> Tensor:
         """Position of each row in embeddings ``[R * n, d]``. Shape ``[R, m]``."""
