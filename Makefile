@@ -42,7 +42,7 @@ mutation: install
 
 # The recipes that ship with the package, from what results/ records.
 recipes: install
-	$(BIN)/python tools/make_recipes.py results src/ppro/recipes
+	$(BIN)/python tools/make_recipes.py results src/ppro/settings/recipes
 
 format: install
 	$(BIN)/ruff format .
