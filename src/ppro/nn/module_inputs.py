@@ -71,6 +71,7 @@ class EdgeAdjacency(Adjacency):
         self.total, self.edge_index, self.edge_weight = total, edge_index, edge_weight
         self.num_nodes, self.self_loops = like.shape[0], self_loops
         self.normalisation, self._like = normalisation, like
+        self.values = self.adjoint_values = None
         self._normalised: tuple[Tensor, Tensor] | None = None
         self.entries = EdgeEntries(self)
 
@@ -79,7 +80,7 @@ class EdgeAdjacency(Adjacency):
         if self._normalised is None:
             self._normalised = self._normalise()
         weight, loops = self._normalised
-        passed = self.total(self.edge_index, weight.to(h.dtype), h[0])
+        passed: Tensor = self.total(self.edge_index, weight.to(h.dtype), h[0])
         return (passed + loops.to(h.dtype).unsqueeze(-1) * h[0]).unsqueeze(0)
 
     def apart(self) -> Tensor:
@@ -202,7 +203,7 @@ class StreamNoise(Noise):
 
     def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
         """Inverted dropout of the values."""
-        return values * self.scale(values.detach(), site)
+        return values if self.rate == 0 else values * self.scale(values.detach(), site)
 
     def drop_rows(self, values: Tensor, rows: Tensor, site: int) -> Tensor:
         """Inverted dropout of rows of a matrix."""
