@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppro.cli.recipe_choice import fitting_norm
+from ppro.search.choice import fitting_norm
 from tests.cli.conftest import QUICK, Command, everything
 
 pytest.importorskip("pyarrow")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ppro.cli import bench_distributed, bench_large, bench_scale, console
-from ppro.cli.options import Device, Threads, find_device
+from ppro.cli.options import Device, Report, Threads
 from ppro.errors import RunError, SettingsError
-from ppro.paper.bench import Case, cases, measure
-from ppro.paper.bench.machine import machine, write_report
-from ppro.paper.bench.memory import peak_of_step
-from ppro.paper.bench.render import draw, page, read_reports
+
+if TYPE_CHECKING:
+    from ppro.paper.bench import Case
 
 
 class _SpeedFirst(TyperGroup):
@@ -47,9 +46,7 @@ def bench(
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Time to spend on each case.", show_default=True)
     ] = 6.0,
-    out: Annotated[
-        Path | None, typer.Option(help="JSON file to write.", show_default="none")
-    ] = None,
+    out: Report = None,
     render: Annotated[
         Path | None,
         typer.Option(
@@ -68,10 +65,14 @@ def bench(
     if render is not None:
         _render(render)
         return
+    from ppro.compute.device import find_device
+    from ppro.paper import bench as benches
+    from ppro.paper.bench.machine import machine, write_report
+
     place = find_device(device)
     report: dict[str, Any] = {"machine": machine(place), "epochs": [], "memory_mib": {}}
-    for case in _chosen(cases(quick, place.type == "cuda"), only):
-        report["epochs"].append(measure(case, place, threads, seconds))
+    for case in _chosen(benches.cases(quick, place.type == "cuda"), only):
+        report["epochs"].append(benches.measure(case, place, threads, seconds))
         console.err.print(_line(report["epochs"][-1]))
         write_report(out, report)
     if not (quick or only):
@@ -91,6 +92,8 @@ def _chosen(found: list[Case], only: str | None) -> list[Case]:
 
 
 def _render(page_file: Path) -> None:
+    from ppro.paper.bench.render import draw, page, read_reports
+
     reports = read_reports(Path("results") / "bench")
     chart = page_file.with_suffix(".png")
     try:
@@ -102,6 +105,9 @@ def _render(page_file: Path) -> None:
 
 
 def _memory(device: str) -> dict[str, float]:
+    from ppro.paper.bench import Case
+    from ppro.paper.bench.memory import peak_of_step
+
     case = Case("1m-edges", "class", 4, "l2b")
     return {str(d): peak_of_step(replace(case, max_steps=d), device) for d in (4, 16, 64)}
 

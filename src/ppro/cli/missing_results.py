@@ -24,7 +24,6 @@ from ppro.paper.tasks import Plan, Task, missing_tasks
 from ppro.parts import nearest
 from ppro.settings.recipes import shipped_recipe
 
-INTERRUPTED = 130
 Words = tuple[set[str], set[str], set[str]]
 """Datasets, splits and methods; an empty set stands for all."""
 
@@ -53,7 +52,7 @@ def run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> N
     except KeyboardInterrupt:
         kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
         console.err.print(kept)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(console.INTERRUPTED) from None
 
 
 def chosen_words(only: Sequence[str] | None) -> Words:

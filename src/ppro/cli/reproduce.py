@@ -3,48 +3,61 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.missing_results import chosen_words, run_missing
-from ppro.cli.options import DataRoot, Device, Offline, find_device
+from ppro.cli.options import DataRoot, Device, Offline
 from ppro.errors import SettingsError
-from ppro.files import whole_file
-from ppro.paper import added, rounds_table, shipped
-from ppro.paper import datasets as dataset_table
-from ppro.paper.automatic import ON_CPU, ON_GPU
-from ppro.paper.figures import FIGURES
-from ppro.paper.figures.render import copy_picture, render
-from ppro.paper.finals import FINALS
-from ppro.paper.playoffs import PLAYOFFS
-from ppro.paper.render import LEGEND, latex, markdown
-from ppro.paper.search import CONFIGURATIONS
-from ppro.paper.tables import TABLES, Table
-from ppro.paper.tasks import QUICK, Plan
 from ppro.parts import nearest
+from ppro.settings.limits import CONFIGURATIONS
 
-_OF_RECIPES = {
-    FINALS.key: FINALS.markdown,
-    PLAYOFFS.key: PLAYOFFS.markdown,
-    "shipped": shipped.markdown,
-    "rounds": rounds_table.markdown,
-    "added": added.markdown,
-    ON_CPU.key: ON_CPU.markdown,
-    ON_GPU.key: ON_GPU.markdown,
-}
-OTHERS = (*_OF_RECIPES, "datasets")
-NAMES = (*TABLES, *OTHERS, *FIGURES, "all")
-_CHOICES = (
-    f"A table: {', '.join((*TABLES, *OTHERS))}; a figure: {', '.join(FIGURES)}; "
-    "or all. Several are run in their order."
-)
+if TYPE_CHECKING:
+    from ppro.paper.store import Store
+    from ppro.paper.tables import Table
+    from ppro.paper.tasks import Plan
+
+DATASETS = "datasets"
+LIST = "list"
+
+
+def names_of_results() -> dict[str, tuple[str, ...]]:
+    """Return what can be reproduced, by kind."""
+    from ppro.paper.figures import FIGURES
+    from ppro.paper.tables import TABLES
+
+    return {"tables": (*TABLES, *_of_recipes(), DATASETS), "figures": tuple(FIGURES)}
+
+
+def _of_recipes() -> dict[str, Callable[[Store], str]]:
+    """Return how the tables about recipes are rendered, by name."""
+    from ppro.paper import added, rounds_table, shipped
+    from ppro.paper.automatic import ON_CPU, ON_GPU
+    from ppro.paper.finals import FINALS
+    from ppro.paper.playoffs import PLAYOFFS
+
+    return {
+        FINALS.key: FINALS.markdown,
+        PLAYOFFS.key: PLAYOFFS.markdown,
+        "shipped": shipped.markdown,
+        "rounds": rounds_table.markdown,
+        "added": added.markdown,
+        ON_CPU.key: ON_CPU.markdown,
+        ON_GPU.key: ON_GPU.markdown,
+    }
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
-    names: Annotated[list[str], typer.Argument(help=_CHOICES, metavar="NAME…")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Tables and figures by name, run in their order; all; or list, which names them.",
+            metavar="NAME…",
+        ),
+    ],
     runs: Annotated[int, typer.Option(min=1, help="Runs of every cell.")] = 10,
     only: Annotated[
         list[str] | None,
@@ -100,10 +113,17 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce all --render-only --page docs/results.md
     """
-    for name in names:
-        if name not in NAMES:
-            raise SettingsError(f"nothing to reproduce called '{name}'; {nearest(name, NAMES)}")
-    wanted = NAMES if "all" in names else tuple(dict.fromkeys(names))
+    from ppro.cli.missing_results import chosen_words, run_missing
+    from ppro.compute.device import find_device
+    from ppro.paper.figures import FIGURES
+    from ppro.paper.figures.render import copy_picture, render
+    from ppro.paper.render import LEGEND
+    from ppro.paper.tables import TABLES
+    from ppro.paper.tasks import QUICK, Plan
+
+    wanted = _wanted(names)
+    if not wanted:
+        return
     root = results or Path("results-quick" if quick else "results")
     root.mkdir(parents=True, exist_ok=True)
     plan = Plan(
@@ -120,10 +140,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         run_missing(wanted, plan, chosen_words(only), jobs)
     figures = [FIGURES[key] for key in wanted if key in FIGURES]
     texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
-    texts += [
-        _kept(plan, key, _OF_RECIPES[key](plan.store)) for key in _OF_RECIPES if key in wanted
-    ]
-    if "datasets" in wanted:
+    texts += [_kept(plan, k, text(plan.store)) for k, text in _of_recipes().items() if k in wanted]
+    if DATASETS in wanted:
         texts.append(_datasets(plan, measured=not render_only))
     texts += [render(figure, plan.store) for figure in figures]
     for text in texts:
@@ -131,21 +149,39 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     if page is not None:
         for figure in figures:
             copy_picture(figure, plan.store, page)
-        _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
+        console.write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts), "--page")
+
+
+def _wanted(names: list[str]) -> tuple[str, ...]:
+    """Return what to reproduce, each once; nothing where the names are only to be listed."""
+    by_kind = names_of_results()
+    known = tuple(name for found in by_kind.values() for name in found)
+    if names == [LIST]:
+        console.out.print(console.fields([(kind, ", ".join(v)) for kind, v in by_kind.items()]))
+        return ()
+    for name in names:
+        if name not in (*known, "all"):
+            hint = nearest(name, (*known, "all", LIST))
+            raise SettingsError(f"nothing to reproduce called '{name}'; {hint}")
+    return known if "all" in names else tuple(dict.fromkeys(names))
 
 
 def _rendered(table: Table, plan: Plan) -> str:
-    _write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store))
+    from ppro.paper.render import latex, markdown
+
+    console.write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store), "--results")
     return _kept(plan, table.name, markdown(table, plan.store))
 
 
 def _kept(plan: Plan, name: str, text: str) -> str:
-    """The text of a table, also written beside the results."""
-    _write(plan.root / "tables" / f"{name}.md", text)
+    """Return the text of a table, also written beside the results."""
+    console.write(plan.root / "tables" / f"{name}.md", text, "--results")
     return text
 
 
 def _datasets(plan: Plan, *, measured: bool) -> str:
+    from ppro.paper import datasets as dataset_table
+
     path = plan.root / "datasets.json"
     if measured or not path.exists():
         names = dataset_table.PAPERS
@@ -153,10 +189,4 @@ def _datasets(plan: Plan, *, measured: bool) -> str:
         plan.store.write(path, found)
     record = plan.store.read(path)
     assert record is not None
-    return _kept(plan, "datasets", dataset_table.markdown(record))
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8")
+    return _kept(plan, DATASETS, dataset_table.markdown(record))

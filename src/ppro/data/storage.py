@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from ppro.data.records import RawFile
 from ppro.errors import DataError
+from ppro.files import whole_file
 
 
 class Unavailable(Exception):  # noqa: N818
@@ -80,13 +80,5 @@ def check_content(path: Path, expected: str) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that no reader ever sees a part of it under its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part:
+        part.write_bytes(content)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from ppro.cli.recipe_choice import norm_of
 from ppro.data import statistics
 from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.findings import findings
@@ -18,6 +17,7 @@ from ppro.data.large import LargePlan, feature_facts, generate_large, read_large
 from ppro.data.statistics import describe
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
+from ppro.search.choice import norm_of
 
 PLAN = LargePlan(nodes=200, degree=3, classes=3, features=4, train=0.4, val=0.2)
 
@@ -61,7 +61,7 @@ def test_numbers_and_findings_are_those_in_memory(
 
 def test_the_norm_is_chosen_from_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     large, _ = both(tmp_path)
-    monkeypatch.setattr("ppro.cli.recipe_choice.BLOCK_ROWS", 13)
+    monkeypatch.setattr("ppro.search.choice.BLOCK_ROWS", 13)
     assert norm_of(large) == "none"
     x = np.abs(np.load(tmp_path / "features.npy"))
     np.save(tmp_path / "features.npy", x)

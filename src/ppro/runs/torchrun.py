@@ -1,4 +1,4 @@
-"""``torchrun -m ppro train``: which process this is among several, and who of them speaks."""
+"""A training that torchrun has started in several processes, and which of them reports errors."""
 
 from __future__ import annotations
 
@@ -8,44 +8,35 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import torch
-import typer
-
-from ppro.data import Splits
 from ppro.errors import RankError
-from ppro.graph.core import Graph
-from ppro.runs.runfolder import RunConfig, run_settings
-from ppro.settings.settings import Settings
-from ppro.training.fit import Fit
 
 if TYPE_CHECKING:
-    from ppro.distributed import RankGroup
+    import torch
 
-Partition = Annotated[
-    str,
-    typer.Option(
-        "--partition", help="With torchrun, how nodes are given to ranks: metis or contiguous."
-    ),
-]
+    from ppro.data.splits import Splits
+    from ppro.distributed import RankGroup
+    from ppro.graph.core import Graph
+    from ppro.settings.settings import Settings
+    from ppro.training.fit import Fit
 
 TOLD = "ppro/told/{}"
 PATIENCE = timedelta(seconds=5)
 
 
 def is_one_of_several() -> bool:
-    """Whether torchrun has started this process together with others."""
+    """Tell whether torchrun has started this process together with others."""
     return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 def is_follower() -> bool:
-    """Whether another process shows and writes what this one helps to train."""
+    """Tell whether another process shows and writes what this one helps to train."""
     return is_one_of_several() and os.environ["RANK"] != "0"
 
 
 def device_here(device: torch.device) -> torch.device:
-    """The device of this process: among several, each has a GPU of its own."""
+    """Return the device of this process: among several, each has a GPU of its own."""
     if not is_one_of_several():
         return device
     from ppro.distributed.group import device_of_rank
@@ -55,7 +46,7 @@ def device_here(device: torch.device) -> torch.device:
 
 @contextmanager
 def ranks_of_job() -> Iterator[RankGroup | None]:
-    """The processes that train together; None where this one is alone."""
+    """Join the processes that train together; None where this one is alone."""
     if not is_one_of_several():
         yield None
         return
@@ -74,32 +65,30 @@ def _joined() -> Iterator[RankGroup]:
             raise
         except Exception:
             # Before the connections close: the others' errors follow from this one.
-            speaks()
+            reports_errors()
             raise
 
 
-def follow(config: RunConfig, load: Callable[[], tuple[Graph, Splits]], **options: Any) -> None:
+def follow(
+    settings: Sequence[Settings], load: Callable[[], tuple[Graph, Splits]], **options: Any
+) -> None:
     """Help to train; rank 0 shows and writes the result.
 
     Args:
-        load: the graph and its splits, of which only a part is kept.
+        load: returns the graph and its splits, of which only a part is kept.
         options: those of :meth:`ppro.distributed.SharedTraining.prepare`.
     """
     from ppro.distributed import SharedTraining
 
     with _joined() as ranks:
         graph, splits = load()
-        training = SharedTraining.prepare(graph, splits, run_settings(config), ranks, **options)
+        training = SharedTraining.prepare(graph, splits, settings, ranks, **options)
         del graph, splits
         training.run()
 
 
 def lead(
-    ranks: RankGroup,
-    graph: Graph,
-    splits: Splits,
-    settings: Sequence[Settings],
-    **options: Any,
+    ranks: RankGroup, graph: Graph, splits: Splits, settings: Sequence[Settings], **options: Any
 ) -> Fit:
     """Train together with the followers, as :func:`ppro.training.fit.fit` does alone."""
     from ppro.distributed import fit_shared
@@ -110,8 +99,8 @@ def lead(
 
 
 @cache
-def speaks() -> bool:
-    """Whether this process is to tell of an error: of several that fail, the first that asks."""
+def reports_errors() -> bool:
+    """Tell whether this process is to report an error: of several that fail, the first to ask."""
     if not is_one_of_several():
         return True
     from torch._C._distributed_c10d import TCPStore

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppro.errors import RunError
-from ppro.files import HIDDEN, MARKER, free_name, is_taken, make_folders, numbered, remove_empty
-from ppro.runs.runfolder import RunConfig, check_writable, read_config, write_toml
+from ppro.files import HIDDEN, free_name, is_taken, make_folders, numbered, remove_empty
+from ppro.runs.config import RunConfig, read_config, write_config
+from ppro.runs.writing import check_writable
+from ppro.settings.settings import PPRO
 from ppro.training.checkpoint import has_checkpoint, unusable
 
 
@@ -49,19 +51,23 @@ class Place:
 
 @contextmanager
 def place_of_training(
-    out: Path | None, usual: Path, config: RunConfig, *, resume: bool
+    out: Path | None, runs: Path, config: RunConfig, *, resume: bool
 ) -> Iterator[Place]:
-    """The folders of a training, for as long as it takes.
+    """Hold the folders of a training, for as long as it takes.
 
     Args:
         out: the folder that the user named, or None.
-        usual: the folder to take then, with a number behind it where it is not free.
+        runs: where the run lies then, named by graph and method, with a number behind the name
+            where it is not free.
         config: what is trained; tells the checkpoints of several trainings apart.
         resume: go on from the checkpoint of a training that was stopped.
 
     Raises:
         RunError: the folder is taken or cannot be written to, or there is nothing to resume.
     """
+    settings = config.settings
+    method = settings.strategy if settings.model == PPRO else settings.model
+    usual = runs / f"{config.dataset}-{method}"
     if resume:
         yield _stopped(out, usual, config)
         return
@@ -130,7 +136,7 @@ def _claim_numbered(usual: Path) -> Place:
 
 def _write_config(folder: Path, config: RunConfig) -> None:
     try:
-        write_toml(folder / MARKER, config)
+        write_config(folder, config)
     except OSError as error:
         raise unusable(folder, error) from None
 
