@@ -145,7 +145,7 @@ def _check_parts(path: Path, trained: Any) -> None:
     needed = trained.get("own_parts", []) if isinstance(trained, Mapping) else []
     for part in needed if isinstance(needed, list) else []:
         if part not in known:
-            kind, _, name = str(part).partition(" ")
+            kind, _, name = str(part).rpartition(" ")
             raise RunError(
                 f"{path.parent}: needs your own {kind} '{name}'; name the script that defines it: "
                 "ppro --load FILE"

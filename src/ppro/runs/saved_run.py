@@ -13,6 +13,7 @@ import torch
 
 from ppro.data.files import Schema, read_schema
 from ppro.errors import RunError
+from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, run_settings
 from ppro.runs.metrics_file import Columns, history_of, read_metrics
@@ -62,6 +63,20 @@ class SavedRun:
             last = self.config.runs - 1
             raise RunError(f"--run {run}: out of range; {self.folder} holds runs 0 to {last}")
         return run
+
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse a graph that the network was not made for.
+
+        Raises:
+            RunError: it has another number of features or of classes.
+        """
+        trained, found = self.trained, (graph.num_features, graph.num_classes)
+        if found != (trained.num_features, len(trained.classes)):
+            raise RunError(
+                f"{self.folder}: trained on {trained.num_features} features and "
+                f"{len(trained.classes)} classes, but {graph.name} has {found[0]} and {found[1]}; "
+                "give the graph of the training, or one like it"
+            )
 
     def model(
         self, device: torch.device, *, run: int | None = None, backbone: OwnBackbone | None = None

@@ -68,11 +68,10 @@ def test_json_stays_what_it_was() -> None:
 def test_a_report_lacks_what_the_model_lacks(
     explained: Explain,
     small_graph: Graph,
-    tmp_path: Path,
     change: dict[str, Any],
     missing: set[str],
 ) -> None:
-    charts = report_data(explained(small_graph, **change), tmp_path)["charts"]
+    charts = report_data(explained(small_graph, **change))["charts"]
     assert {name for name, chart in charts.items() if chart is None} == missing
     expected = 2 * (2 - len(missing & {"steps", "priorities"}))
     assert len(charts["relations"]) == expected

@@ -89,7 +89,7 @@ def confusion(run: ExplainedRun) -> Figure:
 
 def steps_histogram(run: ExplainedRun) -> Figure:
     """How many nodes stopped at each step, right and wrong ones apart."""
-    steps, last = run.explanation.steps.numpy(), run.explanation.probabilities.shape[1] - 1
+    steps, last = run.explanation.steps.numpy(), run.explanation.last_step
     labels = run.graph.labels.numpy()
     right = run.explanation.predicted.numpy() == labels
     groups = [

@@ -44,8 +44,8 @@ class Effect:
 
 def _effects(run: ExplainedRun) -> list[Effect]:
     found, effects = run.explanation, []
-    if found.decisions is not None:
-        last = found.probabilities.shape[1] - 1
+    if found.chosen:
+        last = found.last_step
         # The whole axis, also where all nodes took one step.
         bounds = np.arange(last + 2, dtype=np.float64) - 0.5
         axis = {**step_axis(last), "range": [-0.5, last + 0.5]}

@@ -13,7 +13,7 @@ from ppro.training.stopping import MEASURED, History
 from ppro.training.trainer import OnEpoch
 
 Facts = Mapping[str, Any]
-"""What :func:`ppro.runs.runfolder.summary` says of a training."""
+"""What :func:`ppro.runs.summary.summary` says of a training."""
 
 SUMMARY = ("val_mean", "val_std", "test_mean", "test_std", "seconds", "epochs")
 """The facts of a training that are told at its end."""
