@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
@@ -13,16 +14,6 @@ _GEOM_GCN = f"{_HOST}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83
 _HETEROPHILOUS = (
     f"{_HOST}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
 )
-CORA_CLASSES = (
-    "Theory",
-    "Reinforcement_Learning",
-    "Genetic_Algorithms",
-    "Neural_Networks",
-    "Probabilistic_Methods",
-    "Case_Based",
-    "Rule_Learning",
-)
-"""Cora's classes as LINQS names them, in the order of Planetoid's labels."""
 
 
 @cache
@@ -32,7 +23,7 @@ def checksums() -> dict[str, str]:
     return {path: digest for digest, path in (line.split("  ") for line in text.splitlines())}
 
 
-def planetoid_files(folder: str, name: str, *, in_wheel: bool) -> FileSet:
+def planetoid_files(folder: str, name: str, *, in_wheel: bool = False) -> FileSet:
     """Planetoid's files of one citation graph, less ``x``, which ``allx`` repeats."""
     keys = ("y", "allx", "ally", "tx", "ty", "graph", "test.index")
     files = []
@@ -83,3 +74,12 @@ def npz_file(name: str, format: str = "npz") -> FileSet:
 
 def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:
     return RawFile(key, path, checksums()[path], f"{_GEOM_GCN}/{upstream}")
+
+
+FILE_SETS: dict[str, Callable[..., FileSet]] = {
+    "planetoid": planetoid_files,
+    "linqs-cora": linqs_cora_files,
+    "geom-gcn": geom_gcn_files,
+    "npz": npz_file,
+}
+"""What a source of ``catalog.toml`` may be made of."""

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from ppro.errors import DataError
 from ppro.graph.core import Graph
-from ppro.graph.foreign import Parts, from_networkx, is_networkx, parts_of
-from ppro.graph.foreign.parts import MASKS, as_mask
+from ppro.graph.foreign import MASKS, Parts, as_mask, from_networkx, is_networkx, parts_of
 from ppro.graph.labels import encoded, known_labels
 
 __all__ = [

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ppro.data.files.cells import Floats, numbers, texts
-from ppro.data.files.columns import check_column
+from ppro.data.files.columns import Floats, check_column, numbers, texts
 from ppro.data.files.tables import arrow
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ppro.compute.sparse import csr_tensor
-from ppro.data.files.cells import is_missing, numbers, texts
+from ppro.data.files.columns import is_missing, numbers, texts
 from ppro.data.files.schema import CategoricalColumn, Column, NumericColumn, Schema
 from ppro.data.files.tables import arrow
 from ppro.errors import DataError

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ppro.data.files.reading import Reading
-from ppro.data.large.feature_facts import FeatureFacts, feature_facts
+from ppro.data.large.checks import FeatureFacts, feature_facts
 from ppro.data.statistics import Description, describe
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph

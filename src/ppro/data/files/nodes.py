@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppro.data.files.cells import texts
+from ppro.data.files.columns import texts
 from ppro.data.files.tables import MISSING, arrow
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ppro.data.files.cells import Floats
+from ppro.data.files.columns import Floats
 from ppro.data.files.edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
 from ppro.data.names import RANDOM

@@ -1,7 +1,7 @@
 """LINQS' Cora (``cora.content``, ``cora.cites``) brought into Planetoid's node order.
 
-The shipped permutation and the order of ``CORA_CLASSES`` make the result equal to the graph read
-from Planetoid's own files; a test proves it.
+The shipped permutation and the catalogue's order of the classes make the result equal to the graph
+read from Planetoid's own files; a test proves it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppro.data.file_sets import CORA_CLASSES
+from ppro.data.catalog import dataset_info
 from ppro.data.readers.planetoid import split_by_position
 from ppro.data.readers.raw import IntArray, Masks, RawGraph, broken, file_lines, raw_graph
 
@@ -49,16 +49,17 @@ def planetoid_order() -> IntArray:
 
 
 def _content(path: Path) -> tuple[list[str], NDArray[np.float32], IntArray]:
+    classes = dataset_info("cora").class_names or ()
     rows = [line.split("\t") for line in file_lines(path)]
     width = len(rows[0]) if rows else 0
     for number, row in enumerate(rows, start=1):
-        if len(row) != width or width < 3 or row[-1] not in CORA_CLASSES:
+        if len(row) != width or width < 3 or row[-1] not in classes:
             raise broken(path, f"line {number} is not a paper, its words and a class of Cora")
     try:
         features = np.array([row[1:-1] for row in rows]).astype(np.float32)
     except ValueError as error:
         raise broken(path, f"a word is neither 0 nor 1 ({error})") from error
-    labels = np.array([CORA_CLASSES.index(row[-1]) for row in rows], dtype=np.int64)
+    labels = np.array([classes.index(row[-1]) for row in rows], dtype=np.int64)
     return [row[0] for row in rows], features, labels
 
 
