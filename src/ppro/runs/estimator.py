@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
 from ppro.data.files import Schema
-from ppro.data.holdout import Given, complete_masks
-from ppro.data.splits import Splits
+from ppro.data.splits import Given, Splits, complete_masks
 from ppro.errors import DataError, SettingsError
 from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
 from ppro.graph.core import Graph
