@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ppro.data.files import read_schema
+from ppro.data.files import Schema, read_schema
 from ppro.data.splits import Splits
 from ppro.errors import RunError
 from ppro.files import MARKER
@@ -227,6 +227,10 @@ class _FirstEstimator(SavedRun):
             columns[name] = np.full((len(values), self.config.runs), np.nan)
             columns[name][:, self.trained.best_run] = values.numpy()
         return columns
+
+    def schema(self) -> Schema:
+        size = self.trained.num_features
+        return Schema(kind="arrays", num_features=size, class_names=self.class_names)
 
     def nodes(self) -> NodeRecords:
         found = self._fitted

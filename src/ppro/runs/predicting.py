@@ -74,13 +74,15 @@ def predict_nodes(
         RunError: the folder is damaged, or the graph has another number of features.
     """
     saved.check_graph(graph)
-    settings = saved.settings[run]
-    # As in training: another number of threads may add in another order.
-    use_threads(threads or worth_cores(graph, settings, saved.config.runs))
-    model, inputs = saved.model(device, run=run), prepare_inputs(graph, settings, device)
+    settings, runs = saved.settings[run], saved.config.runs
+    # As in training, where all runs pass together: other threads or fewer runs may add in another
+    # order, and the table would differ from that of the training in its last digits.
+    use_threads(threads or worth_cores(graph, settings, runs))
+    model, inputs = saved.model(device), prepare_inputs(graph, settings, device, runs)
     if nodes is None:
-        table, propagated = describe_nodes(model, inputs, graph, 1), graph.num_nodes
+        table, propagated = describe_nodes(model, inputs, graph, runs), graph.num_nodes
     else:
         table, propagated = describe_some(model, inputs, nodes)
+    table = NodeTable(*(part[run : run + 1] for part in vars(table).values()))
     records = NodeRecords.of(graph, splits, table, run, nodes=nodes)
     return Prediction(records, propagated, settings, table)

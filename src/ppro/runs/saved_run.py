@@ -122,8 +122,8 @@ class SavedRun:
 
     def schema(self) -> Schema | None:
         """Return how files became the graph; None where it came from the catalogue."""
-        path = self.folder / SCHEMA
-        return read_schema(path) if path.exists() else None
+        path, from_files = self.folder / SCHEMA, self.config.source is not None
+        return read_schema(path) if from_files or path.exists() else None
 
     def whole(self, device: torch.device, backbone: OwnBackbone | None = None) -> TrainedRun:
         """Return everything that the folder holds."""

@@ -72,8 +72,8 @@ def graph_of_run(
         )
     if config.estimator is not None and new is None:
         raise RunError(
-            f"{saved.folder}: saved by an estimator, which does not keep its graph; give a graph in "
-            "a file (ppro predict FOLDER GRAPH), or load it with ppro.load"
+            f"{saved.folder}: saved by an estimator, which does not keep its graph; give a graph "
+            "in a file (ppro predict FOLDER GRAPH), or load it with ppro.load"
         )
     changed = config.source.changed() if config.source and not new else []
     files = new or config.source
