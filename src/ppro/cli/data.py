@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Columns, Edges, Nodes, file_source, read_files, takes_columns
-from ppro.cli.options import DataRoot, Graph, GraphOptions, Offline, graph_options
+from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
 from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.large.plan import LargePlan
 from ppro.data.names import RANDOM
@@ -18,7 +18,7 @@ from ppro.errors import DataError
 
 if TYPE_CHECKING:
     from ppro.data.files import Reading
-    from ppro.graph.core import Graph as LoadedGraph
+    from ppro.graph.core import Graph
 
 SHOWN_COLUMNS = 12
 _PLAN = LargePlan()
@@ -86,17 +86,8 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
 
 @app.command("describe")
-@takes_columns
-def describe_dataset(
-    name: Graph = None,
-    option: GraphOptions = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    nodes: Nodes = None,
-    edges: Edges = None,
-    *,
-    columns: Columns,
-) -> None:
+@takes_graph
+def describe_dataset(*, graph: GivenGraph) -> None:
     """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it.
 
     [bold]Examples[/bold]
@@ -107,19 +98,14 @@ def describe_dataset(
 
       ppro data describe --nodes nodes.csv --edges edges.csv --label topic
     """
-    from ppro.data import load_graph
-
-    reading = read_files(file_source(name, nodes, edges, columns))
-    if reading is not None:
-        console.out.print(console.fields(_facts(reading.graph) + _about_files(reading)))
-        return
-    info = dataset_info(str(name))
-    options = graph_options(option)
-    graph = load_graph(info.name, data_root=data_root, offline=offline, options=options)
-    console.out.print(console.fields(_facts(graph) + _background(info)))
+    if graph.reading is None:
+        background = _background(dataset_info(graph.name))
+    else:
+        background = _about_files(graph.reading)
+    console.out.print(console.fields(_facts(graph.load()) + background))
 
 
-def _facts(graph: LoadedGraph) -> list[tuple[str, str]]:
+def _facts(graph: Graph) -> list[tuple[str, str]]:
     from ppro.data import describe
 
     return [(key.replace("_", " "), _shown(value)) for key, value in describe(graph).items()]

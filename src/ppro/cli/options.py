@@ -12,14 +12,6 @@ from ppro.errors import SettingsError
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES
 
 # Paths are readable=False: our own check of them says more than typer's, in one line.
-Graph = Annotated[
-    str | None,
-    typer.Argument(
-        help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a folder "
-        "of 'ppro data generate'.",
-        show_default=False,
-    ),
-]
 Model = Annotated[
     str | None,
     typer.Option("--model", help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Columns, Edges, Nodes, file_source, read_files, takes_columns
-from ppro.cli.options import (
-    Backbone,
-    DataRoot,
-    Device,
-    Graph,
-    GraphOptions,
-    Json,
-    Model,
-    Offline,
-    Split,
-    Strategy,
-    Threads,
-    graph_options,
-)
+from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.errors import SettingsError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY
@@ -33,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ppro.data.splits import Splits
-    from ppro.graph.core import Graph as LoadedGraph
+    from ppro.graph.core import Graph
     from ppro.insight.tracking import Tracker
     from ppro.runs.config import RunConfig
     from ppro.runs.place import Place
@@ -49,9 +36,8 @@ STOPPED = (
 )
 
 
-@takes_columns
+@takes_graph
 def train(  # noqa: PLR0913 - one argument per option
-    dataset: Graph = None,
     model: Model = None,
     strategy: Strategy = None,
     backbone: Backbone = None,
@@ -98,9 +84,6 @@ def train(  # noqa: PLR0913 - one argument per option
     mlflow: MLflowUri = None,
     live: LiveMetrics = None,
     json: Json = False,
-    option: GraphOptions = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
     threads: Threads = None,
     partition: Annotated[
         str,
@@ -108,10 +91,8 @@ def train(  # noqa: PLR0913 - one argument per option
             "--partition", help="With torchrun, how nodes are given to ranks: metis or contiguous."
         ),
     ] = "metis",
-    nodes: Nodes = None,
-    edges: Edges = None,
     *,
-    columns: Columns,
+    graph: GivenGraph,
 ) -> None:
     """Train PPro on a graph: accuracy over several runs, steps and priorities of the nodes.
 
@@ -127,6 +108,7 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train --nodes nodes.csv --edges edges.csv --label topic
     """
+    from ppro.cli.outcome import show_training
     from ppro.compute.device import find_device
     from ppro.data import dataset_info
     from ppro.files import dump_json
@@ -141,9 +123,7 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.training import fit as fitting
     from ppro.training.checkpoint import Checkpointing
 
-    files = file_source(dataset, nodes, edges, columns)
-    reading = read_files(files)
-    name = str(dataset) if reading is None else reading.graph.name
+    name, reading = graph.name, graph.reading
     options = {"model": model, "strategy": strategy, "backbone": backbone, "seed": seed}
     changes = assignments(set_ or [])
     chosen = choose_recipe(name, recipe, split=split, options=options, changes=changes, own=reading)
@@ -151,12 +131,15 @@ def train(  # noqa: PLR0913 - one argument per option
         dataset=name,
         split=chosen.split,
         runs=runs,
-        options=graph_options(option),
+        options=graph.options,
         settings=chosen.settings,
         paper=chosen.paper,
-        source=None if files is None else files.signed(),
+        source=None if graph.files is None else graph.files.signed(),
     )
-    load = partial(graph_and_splits, reading=reading, data_root=data_root, offline=offline)
+
+    def load() -> tuple[Graph, Splits]:
+        return graph_and_splits(config, reading, **graph.where)
+
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
     if recipe == AUTO:
@@ -165,34 +148,32 @@ def train(  # noqa: PLR0913 - one argument per option
         if resume:
             raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
         given = given_settings(options, changes)
-        chosen = _searched(chosen, *load(config), given, budget=budget, **speed)
+        chosen = _searched(chosen, *load(), given, budget=budget, **speed)
         config = config.model_copy(update={"settings": chosen.settings})
     if torchrun.is_follower():
         shared: Any = {**speed, "partition": partition}
-        torchrun.follow(run_settings(config), lambda: load(config), **shared)
+        torchrun.follow(run_settings(config), load, **shared)
         return
     with (
         torchrun.ranks_of_job() as ranks,
         place_of_training(out, RUNS, config, resume=resume) as place,
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
-        graph, splits = load(config)
+        loaded, splits = load()
         notes = [dataset_info(name).note, chosen.note] if reading is None else reading.notes
         notes = [note for note in notes if note]
-        console.err.print(_headline(config, graph, [*notes, place.note]))
+        console.err.print(_headline(config, loaded, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
         alone: Any = fitting.fit
         do = alone if ranks is None else partial(torchrun.lead, ranks, partition=partition)
-        result = _fitted(do, graph, splits, config, place, plan, trackers, **speed)
+        result = _fitted(do, loaded, splits, config, place, plan, trackers, **speed)
         told: Any = {"device": str(chip), "notes": notes}
         schema = None if reading is None else reading.schema
-        trained = TrainedRun.of(config, graph, splits, result, schema=schema, **told)
+        trained = TrainedRun.of(config, loaded, splits, result, schema=schema, **told)
         facts = write_run(place.free_out(), trained)
         if not result.history.interrupted:
             place.forget()
         finish(trackers, console.warn, result.history, facts, Path(facts["out"]))
-    from ppro.cli.outcome import show_training
-
     show_training(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
@@ -202,7 +183,7 @@ def train(  # noqa: PLR0913 - one argument per option
 
 
 def _searched(
-    recipe: Recipe, graph: LoadedGraph, splits: Splits, given: dict[str, Any], **limits: Any
+    recipe: Recipe, graph: Graph, splits: Splits, given: dict[str, Any], **limits: Any
 ) -> Recipe:
     """Search settings for a graph, show how it goes, and keep what was found as a recipe file."""
     from ppro.search.choice import keep_recipe, search_recipe
@@ -223,7 +204,7 @@ def _searched(
 
 def _fitted(
     train_runs: Callable[..., Fit],
-    graph: LoadedGraph,
+    graph: Graph,
     splits: Splits,
     config: RunConfig,
     place: Place,
@@ -246,7 +227,7 @@ def _fitted(
         return train_runs(graph, splits, run_settings(config), **watched, **options)
 
 
-def _headline(config: RunConfig, graph: LoadedGraph, notes: Sequence[str]) -> str:
+def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
     from ppro.cli.outcome import method_of
 
     settings = config.settings

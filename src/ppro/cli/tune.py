@@ -7,25 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Columns, Edges, Nodes, file_source, read_files, takes_columns
-from ppro.cli.options import (
-    Backbone,
-    DataRoot,
-    Device,
-    Graph,
-    GraphOptions,
-    Json,
-    Model,
-    Offline,
-    Split,
-    Strategy,
-    graph_options,
-)
+from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy
 from ppro.errors import RunError, SettingsError
 from ppro.parts.choices import Kind
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
@@ -34,9 +22,8 @@ FOLDER = Path("tuning")
 """Where studies and what they find are written."""
 
 
-@takes_columns
+@takes_graph
 def tune(  # noqa: PLR0913 - one argument per option
-    dataset: Graph = None,
     model: Model = None,
     strategy: Strategy = None,
     backbone: Backbone = None,
@@ -105,13 +92,8 @@ def tune(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     json: Json = False,
-    option: GraphOptions = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    nodes: Nodes = None,
-    edges: Edges = None,
     *,
-    columns: Columns,
+    graph: GivenGraph,
 ) -> None:
     """Search settings: the best recipe by validation accuracy, as a file for 'ppro train'.
 
@@ -132,28 +114,22 @@ def tune(  # noqa: PLR0913 - one argument per option
     """
     from ppro.cli.outcome import headline_of_search, show_search
     from ppro.compute.device import find_device
-    from ppro.data import load_graph
     from ppro.files import dump_json
     from ppro.search.choice import choose_recipe, splits_of_search, study_name
     from ppro.settings.settings import assignments
 
-    reading = read_files(file_source(dataset, nodes, edges, columns))
-    name = str(dataset) if reading is None else reading.graph.name
+    name, reading = graph.name, graph.reading
     options = {"model": model, "strategy": strategy, "backbone": backbone}
     changes = assignments(set_ or [])
     recipe = choose_recipe(name, None, split=split, options=options, changes=changes, own=reading)
     study = study or study_name(recipe, space)
     _check_names(study, out)
-    where: Any = {"data_root": data_root, "offline": offline}
-    if reading is None:
-        graph = load_graph(name, options=graph_options(option), **where)
-    else:
-        graph = reading.graph
-    splits = splits_of_search(graph, recipe, reading, seeds, **where)
+    loaded = graph.load()
+    splits = splits_of_search(loaded, recipe, reading, seeds, **graph.where)
     with _optuna():
         from ppro.search.tuning.session import Session, Wishes
         from ppro.search.tuning.subject import Subject
-    subject = Subject(graph, splits, recipe, changes, own=reading is not None)
+    subject = Subject(loaded, splits, recipe, changes, own=reading is not None)
     wishes = Wishes(
         study=study,
         storage=storage or str(FOLDER / f"{study}.journal"),

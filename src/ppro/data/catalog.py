@@ -26,15 +26,18 @@ def _fetched() -> list[DatasetInfo]:
 
 
 def _record(name: str, values: dict[str, Any], tables: Mapping[str, Any]) -> DatasetInfo:
-    sizes = {key: Statistics(**values.pop(key)) for key in ("expected", "paper") if key in values}
+    sizes: dict[str, Statistics] = {
+        key: Statistics(**values.pop(key)) for key in ("expected", "paper") if key in values
+    }
     lists = {key: tuple(v) for key, v in values.items() if isinstance(v, list)}
-    shared: dict[str, Any] = {
+    shared = {
         "sources": tuple(_files(source) for source in values["sources"]),
         "licence": tables["licences"][values["licence"]],
         "citation": "; ".join(tables["citations"][key] for key in values["citation"]),
         "note": tables["notes"][values["note"]] if "note" in values else "",
     }
-    return DatasetInfo(name=name, **{**values, **lists, **sizes, **shared})
+    given: dict[str, Any] = {**values, **lists, **sizes, **shared}
+    return DatasetInfo(name=name, **given)
 
 
 def _files(source: dict[str, Any]) -> FileSet:
