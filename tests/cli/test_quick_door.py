@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import ppro.cli
 from ppro.settings.recipes import recipe_heads, shipped_recipe
 from tests.cli.test_help import commands
 
@@ -22,6 +25,7 @@ ASKED = [
 SLOW = ("torch", "numpy", "scipy", "pandas", "optuna", "matplotlib")
 CODE = """
 import sys
+from pathlib import Path
 from ppro.__main__ import main
 sys.argv = ["ppro", *{words!r}]
 try:
@@ -61,3 +65,20 @@ def test_the_head_of_a_recipe_is_that_of_the_whole() -> None:
         assert (head.dataset, head.split) == (recipe.dataset, recipe.split)
         assert (head.strategy, head.max_steps) == (settings.strategy, settings.network.max_steps)
         assert bool(head.paper) == (recipe.paper is not None)
+
+
+def test_no_command_imports_another() -> None:
+    folder = Path(ppro.cli.__file__).parent
+    shared = {"console", "options", "file_options", "tracking_options", "outcome"}
+    joined = {
+        "bench": {"bench_distributed", "bench_large", "bench_scale"},
+        "reproduce": {"missing_results"},
+    }
+    for path in folder.glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        text = path.read_text(encoding="utf-8")
+        found = set(re.findall(r"from ppro\.cli\.(\w+) import", text))
+        for names in re.findall(r"from ppro\.cli import ([\w, ]+)", text):
+            found |= {name.strip() for name in names.split(",")}
+        assert found <= shared | joined.get(path.stem, set()), path.name

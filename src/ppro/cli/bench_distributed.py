@@ -83,7 +83,7 @@ def _tasks(names: list[str], nodes: int, epochs: int, graphs: Path) -> list[tupl
 
 
 def line(row: dict[str, Any]) -> str:
-    """What a training came to, in a line."""
+    """Return what a training came to, in a line."""
     what = f"{row['graph']} {row['settings']['strategy']} {row['settings']['form']}"
     text = f"{what}, {row['ranks']} ranks: {row['epoch_s']:.3f} s an epoch, most memory of a rank "
     text += f"{row['most_memory_mib']:.0f} MiB"

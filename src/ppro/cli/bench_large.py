@@ -85,7 +85,7 @@ def _measured(report: dict[str, Any], case: LargeCase, graphs: Path, out: Path) 
 
 
 def _begun(out: Path) -> dict[str, Any]:
-    """What an earlier call measured, or an empty report of this machine."""
+    """Return what an earlier call measured, or an empty report of this machine."""
     import torch
 
     from ppro.paper.bench.machine import machine

@@ -37,7 +37,7 @@ INTERRUPTED = 130
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows of cells as lines with aligned columns, two spaces apart.
+    """Return rows of cells as lines with aligned columns, two spaces apart.
 
     Args:
         right: the columns whose cells end, not begin, at the same place.
@@ -54,13 +54,13 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
 
 
 def fields(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and their texts, side by side; a long text goes on below its own beginning."""
+    """Return names and their texts, side by side; a long text goes on below its own beginning."""
     indent = max(len(name) for name, _ in rows) + 2
     return "\n".join(_wrapped(text, f"{name:<{indent}}", " " * indent) for name, text in rows)
 
 
 def paragraph(text: str) -> str:
-    """Text broken between words to fit the terminal."""
+    """Return text broken between words to fit the terminal."""
     return _wrapped(text, "", "")
 
 

@@ -225,7 +225,7 @@ def _shown(value: object) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name from a file, with nothing in it that a terminal would obey."""
+    """Return a name from a file, with nothing in it that a terminal would obey."""
     return name if name.isprintable() else repr(name)
 
 

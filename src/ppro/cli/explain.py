@@ -94,7 +94,7 @@ def _facts(story: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _step_table(story: dict[str, Any]) -> Table:
-    """Probabilities by step of the classes that ever lead or come second."""
+    """Return probabilities by step of the classes that ever lead or come second."""
     from rich.table import Table
 
     classes = _leading(story)
@@ -144,13 +144,13 @@ def _neighbours(story: dict[str, Any], most: int = 12) -> str:
 
 
 def _short(text: str) -> str:
-    """A user's text for the terminal: cut, and without control characters."""
+    """Return a user's text for the terminal: cut, and without control characters."""
     clean = "".join(sign if sign.isprintable() else "?" for sign in text)
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
 
 
 def _title(text: str) -> str:
-    """A column title in which rich finds no markup."""
+    """Return a column title in which rich finds no markup."""
     from rich.markup import escape
 
     return escape(_short(text))

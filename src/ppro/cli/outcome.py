@@ -61,7 +61,7 @@ def _paper(facts: dict[str, Any], config: RunConfig) -> str:
 
 
 def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
-    """Bars for the share of nodes at each step; steps that no node chose are left out.
+    """Return bars for the share of nodes at each step; steps that no node chose are left out.
 
     Args:
         ink: what a bar is drawn with, and the trace of a share too small for a bar.
@@ -81,7 +81,7 @@ def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
 
 
 def headline_of_search(session: Session) -> str:
-    """What is searched, how, and how far it is."""
+    """Return what is searched, how, and how far it is."""
     graph, base, seeds = session.subject.graph, session.evaluator.base, session.evaluator.seeds
     size = "countless" if session.space.size is None else f"{session.space.size:,}"
     device = session.evaluator.device.type

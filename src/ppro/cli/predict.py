@@ -69,7 +69,7 @@ def predict(  # noqa: PLR0913 - one argument per option
     from ppro.files import whole_file
     from ppro.runs.nodetable import PARQUET, write_nodes
     from ppro.runs.opening import open_run
-    from ppro.runs.predicting import predict_nodes
+    from ppro.runs.predicting import predict_nodes, quality
     from ppro.runs.source import graph_of_run
 
     saved = open_run(run)
@@ -82,7 +82,7 @@ def predict(  # noqa: PLR0913 - one argument per option
     graph, splits = graph_of_run(
         saved, new, data_root=data_root, offline=offline, tell=console.err.print
     )
-    found = predict_nodes(
+    records, propagated = predict_nodes(
         saved,
         graph,
         splits,
@@ -93,14 +93,15 @@ def predict(  # noqa: PLR0913 - one argument per option
     )
     try:
         with whole_file(out) as path:
-            write_nodes(path, found.records, parquet=out.suffix.lower() in PARQUET)
+            write_nodes(path, records, parquet=out.suffix.lower() in PARQUET)
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
         raise RunError(f"{out}: {reason}; choose another --out") from None
-    told = console.count(found.records.steps.shape[0], "node")
+    told = console.count(records.steps.shape[0], "node")
     if only is not None:
-        told += f", {found.propagated:,} of {graph.num_nodes:,} propagated"
-    console.out.print(f"run {chosen}: {told}, {found.quality()}")
+        told += f", {propagated:,} of {graph.num_nodes:,} propagated"
+    metric = saved.config.settings.training.metric
+    console.out.print(f"run {chosen}: {told}, {quality(records, metric)}")
     console.out.print(f"written to {out}")
 
 

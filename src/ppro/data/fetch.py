@@ -80,7 +80,7 @@ class Source:
 def obtain(
     info: DatasetInfo, part: Part, *, data_root: Path | None = None, offline: bool = False
 ) -> Obtained:
-    """The raw files of ``info`` from the first source that has them.
+    """Return the raw files of ``info`` from the first source that has them.
 
     Args:
         info: the dataset.

@@ -18,7 +18,7 @@ _HETEROPHILOUS = (
 
 @cache
 def checksums() -> dict[str, str]:
-    """The sha256 of every raw file by its path, from the shipped table."""
+    """Return the sha256 of every raw file by its path, from the shipped table."""
     text = resources.files("ppro.data").joinpath("checksums.txt").read_text("ascii")
     return {path: digest for digest, path in (line.split("  ") for line in text.splitlines())}
 
@@ -52,7 +52,7 @@ def linqs_cora_files() -> FileSet:
 
 
 def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
-    """Geom-GCN's text files and ten split files of one graph."""
+    """Return Geom-GCN's text files and ten split files of one graph."""
     listed = {"edges": "out1_graph_edges.txt", "nodes": "out1_node_feature_label.txt"}
     files = tuple(
         _geom_gcn_file(key, f"{folder}/raw/{file}", f"new_data/{name}/{file}")
@@ -66,7 +66,7 @@ def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
 
 
 def npz_file(name: str, format: str = "npz") -> FileSet:
-    """One npz file of the heterophilous-graphs collection, which holds its splits too."""
+    """Return one npz file of the heterophilous-graphs collection, which holds its splits too."""
     path = f"heterophilous-graphs/{name}.npz"
     file = RawFile("npz", path, checksums()[path], f"{_HETEROPHILOUS}/data/{name}.npz")
     return FileSet(format, (file,), (file,))

@@ -114,7 +114,7 @@ def make_splits(
     data_root: Path | None = None,
     offline: bool = False,
 ) -> Splits:
-    """The masks of every run.
+    """Return the masks of every run.
 
     Args:
         graph: the graph to split.

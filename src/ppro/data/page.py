@@ -35,7 +35,7 @@ set the size.
 
 
 def markdown() -> str:
-    """The page: sizes, then sources, licence and defects of every graph."""
+    """Return the page: sizes, then sources, licence and defects of every graph."""
     lines = [HEAD, *_sizes(), ""]
     for info in DATASETS.values():
         lines += _section(info)

@@ -66,16 +66,16 @@ class Splits:
         return cls(name, train, val, test)
 
     def take(self, runs: Tensor) -> Splits:
-        """The masks of some runs, in that order; one may come several times."""
+        """Return the masks of some runs, in that order; one may come several times."""
         return Splits(self.name, self.train[runs], self.val[runs], self.test[runs])
 
     def without_test(self) -> Splits:
-        """The same with no test node in them: a search cannot look where nothing is."""
+        """Return the same with no test node in them: a search cannot look where nothing is."""
         return Splits(self.name, self.train, self.val, torch.zeros_like(self.test))
 
 
 def random_masks(labels: Tensor, seed: int) -> Masks:
-    """One run of the random 60/20/20 split, drawn class by class.
+    """Return one run of the random 60/20/20 split, drawn class by class.
 
     Of a class with c labelled nodes, ``0.6 c`` train and ``0.2 c`` validate, both rounded half
     up, and the rest is for testing; at least one always trains. Hence one node: train; two:

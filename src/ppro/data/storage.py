@@ -17,7 +17,7 @@ class Unavailable(Exception):  # noqa: N818
 
 
 def data_folder(data_root: Path | None) -> Path | None:
-    """The user's data folder: the argument, else ``PPRO_DATA``, else None.
+    """Return the user's data folder: the argument, else ``PPRO_DATA``, else None.
 
     Raises:
         DataError: a folder is set but cannot be read.
@@ -45,7 +45,7 @@ def cache_folder() -> Path:
 
 
 def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
-    """The paths of ``files`` below ``root`` by key, their hashes checked.
+    """Return the paths of ``files`` below ``root`` by key, their hashes checked.
 
     Raises:
         Unavailable: some are not there.

@@ -35,7 +35,7 @@ class Parts:
 
 
 def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
-    """A mask of nodes, ``[n]``, ``[k, n]`` or PyTorch Geometric's ``[n, k]``, as ``[k, n]``.
+    """Return a mask of nodes, ``[n]``, ``[k, n]`` or PyTorch Geometric's ``[n, k]``, as ``[k, n]``.
 
     Raises:
         DataError: it is not of truth values, or of another size.
@@ -52,7 +52,7 @@ def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
 
 
 def feature_matrix(features: Any, name: str) -> Tensor:
-    """Features as a dense or CSR tensor on the CPU."""
+    """Return features as a dense or CSR tensor on the CPU."""
     if isinstance(features, Tensor):
         features = features.detach().cpu()
         sparse = features.layout not in (torch.strided, torch.sparse_csr)
@@ -67,7 +67,7 @@ def feature_matrix(features: Any, name: str) -> Tensor:
 
 
 def from_matrices(adjacency: Any, features: Any) -> Parts:
-    """The parts of a graph in two matrices; weights where the entries are not all 1."""
+    """Return the parts of a graph in two matrices; weights where the entries are not all 1."""
     name = "matrices"
     matrix = sp.coo_array(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -86,7 +86,7 @@ def from_matrices(adjacency: Any, features: Any) -> Parts:
 
 
 def is_networkx(source: Any) -> bool:
-    """Whether an object is a graph of NetworkX, which need not be installed to tell."""
+    """Tell whether an object is a graph of NetworkX, which need not be installed to tell."""
     return all(hasattr(source, name) for name in ("nodes", "edges", "adj", "is_multigraph"))
 
 
@@ -96,7 +96,7 @@ def from_networkx(
     label: str = "y",
     weight: str = "weight",
 ) -> Parts:
-    """The parts of a NetworkX graph.
+    """Return the parts of a NetworkX graph.
 
     Args:
         features: the node attribute of the features, or the names of several of one number each.
@@ -148,7 +148,7 @@ def _edge_weights(name: str, graph: Any, weight: str) -> Tensor | None:
 
 
 def from_data(data: Any) -> Parts:
-    """The parts of a Data, or of anything with attributes of the same names."""
+    """Return the parts of a Data, or of anything with attributes of the same names."""
     name = type(data).__name__
     features, edges = getattr(data, "x", None), data.edge_index
     if features is None or edges is None:
@@ -172,7 +172,7 @@ def from_data(data: Any) -> Parts:
 
 
 def parts_of(source: Any) -> Parts:
-    """The parts of a graph of another library.
+    """Return the parts of a graph of another library.
 
     Raises:
         DataError: it is no graph that PPro knows.

@@ -86,7 +86,7 @@ def place_of_training(
 
 
 def checkpoint_of(out: Path) -> Path:
-    """The folder for the checkpoint of a run: beside it.
+    """Return the folder for the checkpoint of a run: beside it.
 
     In a folder that exists already it lies inside: that may be a mount point in a place where
     nothing else can be written.
@@ -97,7 +97,7 @@ def checkpoint_of(out: Path) -> Path:
 
 
 def _named(out: Path) -> Path:
-    """A path that ends in a name; the current folder, '.', has none."""
+    """Return a path that ends in a name; the current folder, '.', has none."""
     return out if out.name else out.absolute()
 
 
@@ -120,7 +120,7 @@ def _claim(out: Path) -> Place:
 
 
 def _claim_numbered(usual: Path) -> Place:
-    """The first of name, name-2 … with neither a run nor a checkpoint."""
+    """Return the first of name, name-2 … with neither a run nor a checkpoint."""
     free = (out for out in numbered(usual) if not os.path.lexists(out))
     note = ""
     while True:
@@ -142,7 +142,7 @@ def _write_config(folder: Path, config: RunConfig) -> None:
 
 
 def _stopped(out: Path | None, usual: Path, config: RunConfig) -> Place:
-    """The training to go on with: the newest of the same settings, else the newest."""
+    """Return the training to go on with: the newest of the same settings, else the newest."""
     places = [Place(out, checkpoint_of(out))] if out else list(_claimed(usual))
     found = [place for place in places if has_checkpoint(place.checkpoint)]
     if not found:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ppro.data.files.columns import Floats, check_column, numbers, texts
+from ppro.data.files.columns import Floats, check_column, numbers, refuse_cells, texts
 from ppro.data.files.tables import arrow
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
@@ -67,7 +67,7 @@ def end_columns(
 
 
 def edge_pairs(path: Path, frame: Any, ends: tuple[str, str], ids: Sequence[str]) -> IntArray:
-    """The positions of both ends of every edge. Shape ``[E, 2]``.
+    """Return the positions of both ends of every edge. Shape ``[E, 2]``.
 
     Raises:
         DataError: an end is missing or the id of no node.
@@ -90,7 +90,7 @@ def edge_pairs(path: Path, frame: Any, ends: tuple[str, str], ids: Sequence[str]
 
 
 def edge_weights(path: Path, frame: Any, name: str | None) -> Floats | None:
-    """The weight of every edge. Shape ``[E]``.
+    """Return the weight of every edge. Shape ``[E]``.
 
     Raises:
         DataError: one is missing, zero or negative.
@@ -99,11 +99,6 @@ def edge_weights(path: Path, frame: Any, name: str | None) -> Floats | None:
         return None
     check_column(path, list(frame.columns), name)
     weights = numbers(path, frame[name])
-    wrong = ~(weights > 0)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(
-            f"{path}, row {row + 1}, column {name}: weight {frame[name].iloc[row]}; weights are "
-            "positive, so drop the edge or correct it"
-        )
+    told = "weight {}; weights are positive, so drop the edge or correct it"
+    refuse_cells(path, frame[name], ~(weights > 0), told)
     return weights

@@ -21,7 +21,7 @@ HETEROPHILOUS = 0.1
 
 
 def findings(reading: Reading) -> list[str]:
-    """One line for everything odd: what it is, and what PPro does or advises."""
+    """Return one line for everything odd: what it is, and what PPro does or advises."""
     facts = describe(reading.graph)
     return [*_of_edges(reading), *_of_nodes(facts), *_of_features(reading.graph), *reading.notes]
 

@@ -37,7 +37,7 @@ def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Re
 
 
 def graph_tables(path: Path, graph: Any, declared: Counter[str]) -> tuple[Any, Any]:
-    """The nodes and edges of a NetworkX graph as two pandas frames."""
+    """Return the nodes and edges of a NetworkX graph as two pandas frames."""
     pd = arrow("pandas")
     for node, count in declared.items():
         if count > 1:

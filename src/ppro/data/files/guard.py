@@ -44,7 +44,7 @@ def check_size(path: Path, size: int) -> None:
 
 
 def _memory() -> int:
-    """Bytes of memory in this machine; a usual number where the system does not tell."""
+    """Return bytes of memory in this machine; a usual number where the system does not tell."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -52,6 +52,6 @@ def _memory() -> int:
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file's bytes."""
+    """Return the hash of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -24,7 +24,7 @@ PARTS = {
 
 
 def node_ids(path: Path, column: Any) -> tuple[str, ...]:
-    """The id of every node.
+    """Return the id of every node.
 
     Raises:
         DataError: one is missing or there twice.
@@ -44,7 +44,7 @@ def node_ids(path: Path, column: Any) -> tuple[str, ...]:
 
 
 def classes_of(path: Path, column: Any) -> tuple[str, ...]:
-    """The names of the classes: whole numbers by value, anything else in the order of text.
+    """Return the names of the classes: whole numbers by value, anything else in the order of text.
 
     Raises:
         DataError: there are fewer than two, or they are measurements or negative numbers.
@@ -66,7 +66,7 @@ def classes_of(path: Path, column: Any) -> tuple[str, ...]:
 
 
 def class_codes(column: Any, class_names: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
-    """The class of every node, -1 where it has none, and a note on labels of no class."""
+    """Return the class of every node, -1 where it has none, and a note on labels of no class."""
     names = labels_as_text(column)
     index = arrow("pandas").Index(class_names)
     codes = np.asarray(index.get_indexer(np.array(names, dtype=object)), dtype=np.int64)
@@ -78,7 +78,7 @@ def class_codes(column: Any, class_names: Sequence[str]) -> tuple[IntArray, tupl
 
 
 def labels_as_text(column: Any) -> list[str]:
-    """Labels as text; empty where missing or -1, and 2.0 is 2."""
+    """Return labels as text; empty where missing or -1, and 2.0 is 2."""
     names = ["" if name in MISSING else name for name in texts(column)]
     if all(_is_number(name) for name in names if name):
         names = [_whole(name) for name in names]
@@ -87,7 +87,7 @@ def labels_as_text(column: Any) -> list[str]:
 
 
 def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
-    """The masks that a split column states, for a single run.
+    """Return the masks that a split column states, for a single run.
 
     Raises:
         DataError: a word is unknown, a node without label is in a part, or a part is empty.
@@ -118,7 +118,7 @@ def _is_number(text: str) -> bool:
 
 
 def _whole(text: str) -> str:
-    """A number without an idle decimal part."""
+    """Return a number without an idle decimal part."""
     try:
         return str(int(text))
     except ValueError:

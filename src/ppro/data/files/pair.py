@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ppro.data.files.columns import check_column, choose_columns
+from ppro.data.files.columns import check_column, choose_columns, encode
 from ppro.data.files.edges import edge_pairs, edge_weights, end_columns
-from ppro.data.files.encode import encode
 from ppro.data.files.nodes import class_codes, classes_of, node_ids, split_masks
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import CategoricalColumn, Layout, Schema
@@ -63,7 +62,7 @@ def read_pair(nodes: Path, edges: Path, layout: Layout, schema: Schema | None = 
 def resolved(
     path: Path, columns: Sequence[str], layout: Layout, schema: Schema | None = None
 ) -> Layout:
-    """The layout with every column name filled in: from a schema, or by the usual names."""
+    """Return the layout with every column name filled in: from a schema, or by the usual names."""
     if schema is not None:
         layout = _layout_of(schema)
         if schema.label not in columns:
@@ -83,7 +82,7 @@ def resolved(
 
 
 def text_columns(layout: Layout) -> set[str]:
-    """The columns of the node table that hold text, whatever they look like."""
+    """Return the columns of the node table that hold text, whatever they look like."""
     named = (layout.id, layout.label, layout.split_column, *layout.categorical)
     return {name for name in named if name is not None}
 
@@ -91,7 +90,7 @@ def text_columns(layout: Layout) -> set[str]:
 def graph_of(
     pair: Pair, layout: Layout, ends: tuple[str, str], schema: Schema | None = None
 ) -> Reading:
-    """The graph of two frames; see :func:`read_pair`."""
+    """Return the graph of two frames; see :func:`read_pair`."""
     notes: tuple[str, ...] = ()
     if schema is None:
         schema, notes = _new_schema(pair, layout, ends)

@@ -85,7 +85,7 @@ def finished(
 
 
 def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
-    """The masks of every run.
+    """Return the masks of every run.
 
     Args:
         split: ``given``, the masks of the files, of which run r takes number r modulo their
@@ -106,6 +106,6 @@ def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
 
 
 def predict_only(graph: Graph, runs: int) -> Splits:
-    """The masks of a new graph: no node took part in the training or its measurements."""
+    """Return the masks of a new graph: no node took part in the training or its measurements."""
     none = torch.zeros((runs, graph.num_nodes), dtype=torch.bool)
     return Splits("none", none, none, none)

@@ -153,5 +153,5 @@ def _csr(path: Path, parts: list[Tensor], num_features: Any) -> Tensor:
 
 
 def _numpy(tensor: Tensor) -> Any:
-    """A tensor as an array; NumPy has no bfloat16."""
+    """Return a tensor as an array; NumPy has no bfloat16."""
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()

@@ -72,7 +72,7 @@ class FileSource(BaseModel):
         return tuple(Path(path) for path in (self.nodes, self.edges, self.graph) if path)
 
     def signed(self) -> FileSource:
-        """The same files by absolute path, with their hashes."""
+        """Return the same files by absolute path, with their hashes."""
         absolute = {
             key: str(Path(path).absolute())
             for key, path in (("nodes", self.nodes), ("edges", self.edges), ("graph", self.graph))
@@ -82,7 +82,7 @@ class FileSource(BaseModel):
         return self.model_copy(update={**absolute, "sha256": hashes})
 
     def changed(self) -> list[str]:
-        """The files that are not what they were when they were signed.
+        """Return the files that are not what they were when they were signed.
 
         Raises:
             DataError: one is gone.
@@ -94,7 +94,7 @@ class FileSource(BaseModel):
 
 
 def looks_like_file(name: str) -> bool:
-    """Whether a word on the command line means a file and not a graph of the catalogue."""
+    """Tell whether a word on the command line means a file and not a graph of the catalogue."""
     path = Path(name)
     return path.suffix.lower() in SUFFIXES or is_table(path) or len(path.parts) > 1 or path.exists()
 

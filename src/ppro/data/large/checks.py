@@ -89,7 +89,7 @@ def _refuse(path: Path, what: str, row: Any, column: Any, wrong: NDArray[np.bool
 
 
 def _hashed(low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A 64-bit hash of ordered pairs, SplitMix64's finaliser."""
+    """Return a 64-bit hash of ordered pairs, SplitMix64's finaliser."""
     h = low.astype(np.uint64) * np.uint64(_ODD[0]) + high.astype(np.uint64) * np.uint64(_ODD[1])
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
@@ -125,7 +125,7 @@ def feature_facts(features: FeatureRows) -> FeatureFacts:
 
 
 def _hashed_rows(block: NDArray[np.float32], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A hash of each row: its bits, scattered and added with random odd factors."""
+    """Return a hash of each row: its bits, scattered and added with random odd factors."""
     bits = block.view(np.uint32).astype(np.uint64)
     bits ^= bits << np.uint64(31)
     hashed: NDArray[np.uint64] = (bits * factors).sum(axis=1, dtype=np.uint64)

@@ -43,7 +43,7 @@ class Communities:
         self.per_class = (count - np.arange(classes) + classes - 1) // classes
 
     def labels(self) -> NDArray[np.int32]:
-        """The class of every node."""
+        """Return the class of every node."""
         by_place = np.empty(self.places.size, dtype=np.int32)
         by_place[self.places] = np.arange(self.places.size) % self.classes
         return np.repeat(by_place, np.diff(self.starts))
@@ -74,7 +74,7 @@ class Communities:
 
 
 def draw_edges(communities: Communities, count: int, homophily: float, seed: int) -> Keys:
-    """About ``count`` different edges as sorted keys.
+    """Return about ``count`` different edges as sorted keys.
 
     Edges that were drawn before are drawn anew, until next to none misses.
     """
@@ -118,7 +118,7 @@ class Neighbours:
         self.starts = starts + self.begins[1]
 
     def blocks(self) -> Iterator[NDArray[np.int32]]:
-        """The neighbours of row after row: those with smaller numbers, then the others."""
+        """Yield the neighbours of row after row: those with smaller numbers, then the others."""
         step = max(1, CHUNK * self.nodes // max(1, int(self.starts[-1])))
         for begin in range(0, self.nodes, step):
             end = min(begin + step, self.nodes)
@@ -179,7 +179,7 @@ def _write(folder: Path, name: str, shape: tuple[int, ...], blocks: Iterator[Any
 
 
 def _split(plan: LargePlan) -> NDArray[np.uint8]:
-    """The part of each node, drawn by itself."""
+    """Return the part of each node, drawn by itself."""
     drawn = np.random.default_rng([plan.seed, 1]).random(plan.nodes)
     parts = np.full(plan.nodes, PARTS["test"], dtype=np.uint8)
     parts[drawn < plan.train + plan.val] = PARTS["val"]

@@ -23,7 +23,7 @@ from ppro.graph.large import FeatureRows, LargeGraph
 
 
 def is_large_folder(path: Path) -> bool:
-    """Whether a path is a folder that holds a large graph."""
+    """Tell whether a path is a folder that holds a large graph."""
     return (path / META).is_file()
 
 

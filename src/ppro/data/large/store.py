@@ -55,7 +55,7 @@ class Meta(BaseModel):
     made_with: dict[str, float] = Field(default_factory=dict, description="of a generated graph")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape that an array must have."""
+        """Return the shape that an array must have."""
         return {
             "features.npy": (self.nodes, self.features),
             "indptr.npy": (self.nodes + 1,),

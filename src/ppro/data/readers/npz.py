@@ -42,7 +42,7 @@ def read_npz_masks(path: Path) -> Masks:
 
 
 def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
-    """Named arrays of an npz file; a pickled or oversized member is refused."""
+    """Return named arrays of an npz file; a pickled or oversized member is refused."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
@@ -57,7 +57,7 @@ def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
 
 
 def first_of_their_kind(edges: IntArray, labels: IntArray) -> BoolArray:
-    """Which nodes share their label and all neighbours with no earlier node.
+    """Return which nodes share their label and all neighbours with no earlier node.
 
     Args:
         edges: pairs of nodes, in any direction. Shape ``[E, 2]``.
@@ -76,7 +76,7 @@ def first_of_their_kind(edges: IntArray, labels: IntArray) -> BoolArray:
 
 
 def read_deduplicated(path: Path) -> RawGraph:
-    """The graph that the kept nodes induce."""
+    """Return the graph that the kept nodes induce."""
     read_npz(path)  # for its checks
     edges, features, labels = npz_arrays(path, ("edges", "node_features", "node_labels"))
     kept = first_of_their_kind(edges, labels)
@@ -86,7 +86,7 @@ def read_deduplicated(path: Path) -> RawGraph:
 
 
 def read_deduplicated_masks(path: Path) -> Masks:
-    """The masks of the kept nodes."""
+    """Return the masks of the kept nodes."""
     edges, labels = npz_arrays(path, ("edges", "node_labels"))
     kept, masks = first_of_their_kind(edges, labels), read_npz_masks(path)
     return Masks(masks.train[:, kept], masks.val[:, kept], masks.test[:, kept])

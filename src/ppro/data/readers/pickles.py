@@ -82,7 +82,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_array(path: Path) -> NDArray[Any]:
-    """The NumPy array pickled in ``path``.
+    """Return the NumPy array pickled in ``path``.
 
     Raises:
         DataError: the file is hostile, truncated or holds something else.
@@ -91,7 +91,7 @@ def read_array(path: Path) -> NDArray[Any]:
 
 
 def read_csr(path: Path) -> sp.csr_matrix:
-    """The SciPy CSR matrix pickled in ``path``.
+    """Return the SciPy CSR matrix pickled in ``path``.
 
     Raises:
         DataError: the file is hostile, truncated, inconsistent or holds something else.
@@ -110,7 +110,7 @@ def read_csr(path: Path) -> sp.csr_matrix:
 
 
 def read_adjacency(path: Path) -> dict[int, list[int]]:
-    """The neighbour lists pickled in ``path``.
+    """Return the neighbour lists pickled in ``path``.
 
     Raises:
         DataError: the file is hostile, truncated or holds something else.

@@ -37,7 +37,7 @@ def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
 
 
 def read_public_masks(files: Mapping[str, Path]) -> Masks:
-    """The public split: the rows of ``y``, the 500 nodes after them, and ``test.index``.
+    """Return the public split: the rows of ``y``, the 500 nodes after them, and ``test.index``.
 
     Args:
         files: paths by the last part of the file name: y, test.index.
@@ -50,7 +50,7 @@ def read_public_masks(files: Mapping[str, Path]) -> Masks:
 
 
 def split_by_position(num_nodes: int, train_nodes: int, test: IntArray) -> Masks:
-    """One run: the first ``train_nodes`` train, the next 500 validate, ``test`` tests."""
+    """Return one run: the first ``train_nodes`` train, the next 500 validate, ``test`` tests."""
     train, val, held_out = np.zeros((3, 1, num_nodes), dtype=np.bool_)
     train[0, :train_nodes] = True
     val[0, train_nodes : train_nodes + VALIDATION_NODES] = True
