@@ -108,7 +108,7 @@ def test_a_run_names_the_part_that_it_needs(explained: ExplainedRun) -> None:
         name = next(part for part in trained.own_parts if part.startswith(kind)).split()[-1]
         part = registry._parts.pop(name)
         for opened in (open_run, load):
-            with pytest.raises(RunError, match=rf"own {kind} '{name}'.*ppro --load FILE") as told:
+            with pytest.raises(RunError, match=rf"no {kind} '{name}'.*ppro --load FILE") as told:
                 opened(folder)
             assert "\n" not in str(told.value)
         registry.register(name, part)

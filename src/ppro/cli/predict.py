@@ -9,7 +9,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import Edges, Nodes, file_source
-from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads
+from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import DataError, RunError
 
 if TYPE_CHECKING:
@@ -30,19 +30,15 @@ def predict(  # noqa: PLR0913 - one argument per option
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV or Parquet file to write.",
-            show_default="predictions.csv in the run folder",
-            readable=False,
-        ),
+        shown("CSV or Parquet file to write.", "predictions.csv in the run folder", readable=False),
     ] = None,
     index: RunIndex = None,
     only: Annotated[
         str | None,
-        typer.Option(
-            help="Nodes to predict: ids with commas between, or a file with one id in a line. "
+        shown(
+            "Nodes to predict: ids with commas between, or a file with one id in a line. "
             "Where they depend on a small part of the graph, only that part is propagated.",
-            show_default="all nodes",
+            "all nodes",
         ),
     ] = None,
     device: Device = "auto",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from ppro.data.files import FileSource
 from ppro.errors import RunError, SettingsError
 from ppro.files import MARKER
-from ppro.parts import BACKBONES, MEASURES, METRICS, REGISTRIES, RIVALS, STRATEGIES, Registry
+from ppro.parts import BACKBONES, MEASURES, METRICS, RIVALS, STRATEGIES
 from ppro.settings.explain import explain
 from ppro.settings.recipe import PaperResult
 from ppro.settings.settings import PPRO, Settings, parse_settings, without_foreign
@@ -81,8 +81,8 @@ def read_config(folder: Path) -> RunConfig:
     """Read ``settings.toml`` of a run folder or a checkpoint.
 
     Raises:
-        RunError: there is none, it is damaged, a newer version wrote it, or it needs a part that
-            is not known.
+        RunError: there is none, it is damaged, a newer version wrote it, or it names a part of
+            the user's own that no script has defined.
     """
     path = folder / MARKER
     values = _toml(folder, path)
@@ -92,7 +92,6 @@ def read_config(folder: Path) -> RunConfig:
             f"{path}: format {found}, but this version reads format {FORMAT} and older ones; "
             "train again, or use the version of ppro that wrote it"
         )
-    _check_parts(path, values.get("trained"))
     try:
         given = values.get("settings")
         if isinstance(given, Mapping):
@@ -119,34 +118,16 @@ def _toml(folder: Path, path: Path) -> dict[str, Any]:
 
 def own_parts(settings: Settings) -> list[str]:
     """Return the parts of some settings that a script of the user defines: kind and name."""
-    network = BACKBONES if settings.model == PPRO else RIVALS
-    name = settings.backbone if settings.model == PPRO else settings.model
-    named: Sequence[tuple[Registry, str]] = (
+    is_ppro = settings.model == PPRO
+    named = [
         (STRATEGIES, settings.strategy),
-        (network, name),
+        (BACKBONES, settings.backbone) if is_ppro else (RIVALS, settings.model),
         (METRICS, settings.training.metric),
         *((MEASURES, measure) for measure in settings.controllers.measures),
-    )
+    ]
     package = __name__.partition(".")[0]
     return [
         f"{registry.kind} {name}"
         for registry, name in named
         if registry.get(name).__module__.partition(".")[0] != package
     ]
-
-
-def _check_parts(path: Path, trained: Any) -> None:
-    """Refuse a run whose own parts are not defined.
-
-    Raises:
-        RunError: names the first of them.
-    """
-    known = {f"{registry.kind} {name}" for registry in REGISTRIES for name in registry}
-    needed = trained.get("own_parts", []) if isinstance(trained, Mapping) else []
-    for part in needed if isinstance(needed, list) else []:
-        if part not in known:
-            kind, _, name = str(part).rpartition(" ")
-            raise RunError(
-                f"{path.parent}: needs your own {kind} '{name}'; name the script that defines it: "
-                "ppro --load FILE"
-            )

@@ -121,23 +121,11 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             checkpoint=checkpoint,
             resume=resume,
         )
-        config = RunConfig(
-            dataset=taken.graph.name,
-            split=splits.name,
-            runs=splits.runs,
-            settings=result.settings[0],
-        )
-        run = TrainedRun.of(
-            config,
-            taken.graph,
-            splits,
-            result,
-            device=str(device),
-            schema=_schema(taken.graph),
-            classes=taken.classes.tolist(),
-            own_backbone=self._backbone_in_words(),
-        )
-        self._keep(run)
+        graph, first = taken.graph, result.settings[0]
+        config = RunConfig(dataset=graph.name, split=splits.name, runs=splits.runs, settings=first)
+        names: Any = {"classes": taken.classes.tolist(), "own_backbone": self._backbone_in_words()}
+        told: Any = {"device": str(device), "schema": _schema(graph)}
+        self._keep(TrainedRun.of(config, graph, splits, result, **names, **told))
         self.classes_ = taken.classes
         return self
 

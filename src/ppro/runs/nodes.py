@@ -18,7 +18,7 @@ from ppro.runs.tensors import read_tensors
 from ppro.training.fit import NodeTable
 
 FILE = "nodes.safetensors"
-_PARTS = ("train", "val", "test")
+PARTS = ("train", "val", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class NodeRecords:
             every = range(graph.num_nodes) if ids is None else ids
             ids = tuple(str(every[i]) for i in nodes.tolist())
             labels = labels[nodes]
-            splits = Splits(splits.name, *(getattr(splits, part)[:, nodes] for part in _PARTS))
+            splits = Splits(splits.name, *(getattr(splits, part)[:, nodes] for part in PARTS))
         row = run if table.steps.shape[0] > 1 else 0
         told = table.probabilities[row], table.steps[row], table.priorities[row]
         return cls(graph.class_names, ids, labels, splits, run, *told, embedding)
@@ -88,7 +88,7 @@ def write_records(folder: Path, records: NodeRecords, *, brief: bool) -> None:
     if not brief:
         kept = {"probabilities": records.probabilities, "embedding": records.embedding}
         found |= {name: values for name, values in kept.items() if values is not None}
-    found |= {f"splits.{part}": getattr(records.splits, part) for part in _PARTS}
+    found |= {f"splits.{part}": getattr(records.splits, part) for part in PARTS}
     content = to_bytes({name: values.contiguous() for name, values in found.items()})
     (folder / FILE).write_bytes(content)
 
@@ -103,7 +103,7 @@ def read_records(folder: Path, class_names: Sequence[str], split: str, run: int)
     found = read_tensors(path)
     try:
         ids = json.loads(found["ids"].numpy().tobytes()) if "ids" in found else None
-        splits = Splits(split, *(found[f"splits.{part}"] for part in _PARTS))
+        splits = Splits(split, *(found[f"splits.{part}"] for part in PARTS))
         labels, steps, priorities = (found[name] for name in ("labels", "steps", "priorities"))
     except (KeyError, ValueError) as error:
         raise RunError(f"{path}: damaged ({error}); train again") from None

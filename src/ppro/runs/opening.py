@@ -25,3 +25,6 @@ def open_run(folder: Path | str) -> SavedRun:
     if config.trained is None:
         raise RunError(f"{folder}: a training that is not finished; go on with ppro train --resume")
     return SavedRun(folder, config)
+
+
+open = open_run

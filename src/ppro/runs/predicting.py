@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from ppro.data.splits import Splits
 from ppro.graph.core import UNLABELLED, Graph
-from ppro.parts import METRICS
 from ppro.runs.nodes import NodeRecords
 from ppro.runs.receptive import describe_some
 from ppro.runs.saved_run import SavedRun
-from ppro.settings.settings import Settings
 from ppro.training.assembly import prepare_inputs
-from ppro.training.fit import NodeTable, describe_nodes, measured
+from ppro.training.fit import describe_nodes
+from ppro.training.metrics import shown_metrics
 from ppro.training.threads import use_threads, worth_cores
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """What one run says of all or some nodes of a graph.
-
-    Args:
-        propagated: how many nodes were propagated for it.
-        settings: of the run.
-        table: what ``records`` say, as the table of a single run.
-    """
-
-    records: NodeRecords
-    propagated: int
-    settings: Settings
-    table: NodeTable
-
-    def quality(self) -> str:
-        """Return how good it is, in words: on the test nodes, or on all with a label."""
-        records = self.records
-        test, known = records.splits.test[records.run], records.labels != UNLABELLED
-        if bool(records.splits.train.any()):
-            return (
-                f"test {self._measured(test)}" if bool(test.any()) else "none of them for testing"
-            )
-        if not bool(known.any()):
-            return "none with a label to compare with"
-        return f"{self._measured(known)} on the {int(known.sum()):,} with a label"
-
-    def _measured(self, mask: Tensor) -> str:
-        labels = self.records.labels
-        hits, score = measured(self.table, labels, mask.unsqueeze(0), self.settings)
-        metric = METRICS.get(self.settings.training.metric)
-        other = "" if metric.is_accuracy else f", {metric.title} {metric.shown(float(score[0]))}"
-        return f"accuracy {float(hits[0]):.2f} %{other}"
 
 
 def predict_nodes(
@@ -63,8 +25,8 @@ def predict_nodes(
     nodes: Tensor | None = None,
     device: torch.device,
     threads: int | None = None,
-) -> Prediction:
-    """Return what one run says of a graph.
+) -> tuple[NodeRecords, int]:
+    """Return what one run says of a graph, and how many nodes were propagated for it.
 
     Args:
         nodes: the nodes to predict; all when None. Shape ``[m]``.
@@ -83,6 +45,20 @@ def predict_nodes(
         table, propagated = describe_nodes(model, inputs, graph, runs), graph.num_nodes
     else:
         table, propagated = describe_some(model, inputs, nodes)
-    table = NodeTable(*(part[run : run + 1] for part in vars(table).values()))
-    records = NodeRecords.of(graph, splits, table, run, nodes=nodes)
-    return Prediction(records, propagated, settings, table)
+    return NodeRecords.of(graph, splits, table, run, nodes=nodes), propagated
+
+
+def quality(records: NodeRecords, metric: str) -> str:
+    """Return how good predictions are, in words: on the test nodes, or on all with a label."""
+    known = records.labels != UNLABELLED
+    trained = bool(records.splits.train.any())
+    mask = records.splits.test[records.run] if trained else known
+    if not bool(mask.any()):
+        return "none of them for testing" if trained else "none with a label to compare with"
+    assert records.probabilities is not None
+    chances, labels = records.probabilities[mask].double().numpy(), records.labels[mask].numpy()
+    told = ", ".join(
+        f"{shown.title} {shown.shown(shown().measure(chances, labels))}"
+        for shown in shown_metrics(metric)
+    )
+    return f"test {told}" if trained else f"{told} on the {int(known.sum()):,} with a label"

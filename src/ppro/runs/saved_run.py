@@ -51,6 +51,11 @@ class SavedRun:
         """The classes as text, in the order of the model's outputs."""
         return tuple(map(str, self.trained.classes))
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of features and classes."""
+        return self.trained.num_features, len(self.trained.classes)
+
     def chosen(self, run: int | None) -> int:
         """Return the run that was asked for, or that with the best validation score.
 
@@ -70,12 +75,11 @@ class SavedRun:
         Raises:
             RunError: it has another number of features or of classes.
         """
-        trained, found = self.trained, (graph.num_features, graph.num_classes)
-        if found != (trained.num_features, len(trained.classes)):
+        found = graph.num_features, graph.num_classes
+        if found != self.sizes:
             raise RunError(
-                f"{self.folder}: trained on {trained.num_features} features and "
-                f"{len(trained.classes)} classes, but {graph.name} has {found[0]} and {found[1]}; "
-                "give the graph of the training, or one like it"
+                f"{self.folder}: trained on {self.sizes[0]} features and {self.sizes[1]} classes, "
+                f"but {graph.name} has {found[0]} and {found[1]}; give a graph like that one"
             )
 
     def model(
@@ -102,8 +106,7 @@ class SavedRun:
                 f"{self.folder}: trained around {named}; leave the argument backbone out"
             )
         settings = self.settings if run is None else [self.settings[run]]
-        sizes = self.trained.num_features, len(self.trained.classes)
-        model = build_model(*sizes, settings, device, backbone)
+        model = build_model(*self.sizes, settings, device, backbone)
         read_weights(self.folder, model, run)
         return model
 
@@ -148,11 +151,17 @@ def read_facts(folder: Path, runs: int) -> dict[str, Any]:
         facts = json.loads(path.read_text(encoding="utf-8"))
         rows = facts["per_run"]
         complete = len(rows) == runs and all(isinstance(row, Mapping) for row in rows)
-        if not complete or any({"val_accuracy", "epochs", "best_epoch"} - set(r) for r in rows):
+        if not complete or any(
+            {"val_accuracy", "test_accuracy", "epochs", "best_epoch"} - set(r) for r in rows
+        ):
             raise ValueError("a run is missing")
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"damaged or missing ({type(error).__name__})"
         raise RunError(f"{path}: {reason}; train again") from None
-    # JSON knows no NaN.
-    per_run = [{k: float("nan") if v is None else v for k, v in row.items()} for row in rows]
-    return {**facts, "per_run": per_run}
+    return {**facts, "per_run": [_scored(row) for row in rows]}
+
+
+def _scored(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a run with NaN for null; version 0.1 had no score but the accuracy."""
+    facts = {key: float("nan") if value is None else value for key, value in row.items()}
+    return {f"{part}_score": facts[f"{part}_accuracy"] / 100 for part in ("val", "test")} | facts

@@ -9,8 +9,7 @@ import numpy as np
 from ppro.insight.explain import ExplainedRun
 from ppro.insight.report.figures import Figure, figure, numbers
 from ppro.insight.report.measures import FloatArray
-from ppro.parts import METRICS
-from ppro.training.metrics import Accuracy, Metric
+from ppro.training.metrics import Metric, shown_metrics
 
 MAX_POINTS = 400
 """Epochs that a curve shows; longer trainings are thinned out evenly."""
@@ -19,13 +18,10 @@ MAX_POINTS = 400
 def training_curves(run: ExplainedRun) -> list[dict[str, Any]]:
     """Return charts of validation scores, losses and, where steps are chosen, their mean."""
     metrics, index = run.saved.metrics(), run.index
-    metric: type[Metric] = METRICS.get(run.config.settings.training.metric)
-    charts: list[tuple[str, Figure]] = [
-        ("Validation accuracy", _scores(metrics["val_accuracy"], index, Accuracy))
-    ]
-    if not metric.is_accuracy:
-        title = f"Validation {metric.title}"
-        charts.append((title, _scores(metrics["val_score"], index, metric)))
+    charts: list[tuple[str, Figure]] = []
+    for metric in shown_metrics(run.config.settings.training.metric):
+        values = metrics["val_accuracy" if metric.is_accuracy else "val_score"]
+        charts.append((f"Validation {metric.title}", _scores(values, index, metric)))
     charts.append(("Loss", _losses(metrics, index)))
     if run.explanation.chosen and "mean_step" in metrics:
         charts.append(("Mean step", _plain_curve(metrics["mean_step"], index, "mean step")))

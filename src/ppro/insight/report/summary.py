@@ -8,10 +8,9 @@ import torch
 
 from ppro.graph.core import UNLABELLED
 from ppro.insight.explain import ExplainedRun
-from ppro.parts import METRICS
 from ppro.runs.versions import versions
 from ppro.settings.settings import PPRO, Settings, part_of
-from ppro.training.metrics import Accuracy, Metric
+from ppro.training.metrics import Metric, shown_metrics
 
 
 def summary_data(run: ExplainedRun) -> dict[str, Any]:
@@ -45,9 +44,7 @@ def _settings(run: ExplainedRun) -> dict[str, Any]:
 
 
 def _metrics(run: ExplainedRun) -> list[type[Metric]]:
-    """Return the metrics to show: accuracy, then that of the settings where it is another."""
-    chosen: type[Metric] = METRICS.get(run.config.settings.training.metric)
-    return [Accuracy] if chosen.is_accuracy else [Accuracy, chosen]
+    return shown_metrics(run.config.settings.training.metric)
 
 
 def _runs(run: ExplainedRun) -> dict[str, Any]:
@@ -69,7 +66,7 @@ def _cell(metric: type[Metric], value: float) -> str:
 def _value(facts: dict[str, Any], metric: type[Metric], part: str, what: str = "") -> float:
     """Return a number of ``result.json``, where accuracies are in percent."""
     if not metric.is_accuracy:
-        found = facts[f"{part}_score{what}"]
+        found = facts.get(f"{part}_score{what}")
     else:
         found = facts[f"{part}{what or '_accuracy'}"]
     return float("nan") if found is None else found / (100 if metric.is_accuracy else 1)
