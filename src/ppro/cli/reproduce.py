@@ -3,51 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Device, Offline
+from ppro.cli.options import DataRoot, Device, Offline, shown
 from ppro.errors import SettingsError
 from ppro.parts import nearest
 from ppro.settings.limits import CONFIGURATIONS
 
 if TYPE_CHECKING:
-    from ppro.paper.store import Store
-    from ppro.paper.tables import Table
-    from ppro.paper.tasks import Plan
+    from ppro.paper.experiment import Plan
 
-DATASETS = "datasets"
 LIST = "list"
 
 
 def names_of_results() -> dict[str, tuple[str, ...]]:
     """Return what can be reproduced, by kind."""
     from ppro.paper.figures import FIGURES
-    from ppro.paper.tables import TABLES
+    from ppro.paper.sections import SECTIONS
 
-    return {"tables": (*TABLES, *_of_recipes(), DATASETS), "figures": tuple(FIGURES)}
-
-
-def _of_recipes() -> dict[str, Callable[[Store], str]]:
-    """Return how the tables about recipes are rendered, by name."""
-    from ppro.paper import added, rounds_table, shipped
-    from ppro.paper.automatic import ON_CPU, ON_GPU
-    from ppro.paper.finals import FINALS
-    from ppro.paper.playoffs import PLAYOFFS
-
-    return {
-        FINALS.key: FINALS.markdown,
-        PLAYOFFS.key: PLAYOFFS.markdown,
-        "shipped": shipped.markdown,
-        "rounds": rounds_table.markdown,
-        "added": added.markdown,
-        ON_CPU.key: ON_CPU.markdown,
-        ON_GPU.key: ON_GPU.markdown,
-    }
+    tables = tuple(name for name in SECTIONS if name not in FIGURES)
+    return {"tables": tables, "figures": tuple(FIGURES)}
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
@@ -76,10 +56,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     jobs: Annotated[int, typer.Option(min=1, help="Tasks side by side, each a process.")] = 1,
     results: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of the result files.",
-            show_default="results, or results-quick with --quick",
-            readable=False,
+        shown(
+            "Folder of the result files.", "results, or results-quick with --quick", readable=False
         ),
     ] = None,
     render_only: Annotated[
@@ -88,8 +66,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     page: Annotated[
         Path | None,
         typer.Option(
-            help="Write all that is rendered as one Markdown page; pictures go to figures/ "
-            "beside it.",
+            help="Write all that is rendered as a Markdown page, the rounds of the recipes as "
+            "rounds.md beside it where all is rendered; pictures go to figures/ beside it.",
             readable=False,
         ),
     ] = None,
@@ -115,11 +93,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     """
     from ppro.cli.missing_results import chosen_words, run_missing
     from ppro.compute.device import find_device
-    from ppro.paper.figures import FIGURES
-    from ppro.paper.figures.render import copy_picture, render
-    from ppro.paper.render import LEGEND
-    from ppro.paper.tables import TABLES
-    from ppro.paper.tasks import QUICK, Plan
+    from ppro.paper.experiment import QUICK, Plan
 
     wanted = _wanted(names)
     if not wanted:
@@ -138,18 +112,9 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     )
     if not render_only:
         run_missing(wanted, plan, chosen_words(only), jobs)
-    figures = [FIGURES[key] for key in wanted if key in FIGURES]
-    texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
-    texts += [_kept(plan, k, text(plan.store)) for k, text in _of_recipes().items() if k in wanted]
-    if DATASETS in wanted:
-        texts.append(_datasets(plan, measured=not render_only))
-    texts += [render(figure, plan.store) for figure in figures]
-    for text in texts:
-        console.out.print(text, markup=False, highlight=False, soft_wrap=True)
+    texts = _rendered(wanted, plan)
     if page is not None:
-        for figure in figures:
-            copy_picture(figure, plan.store, page)
-        console.write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts), "--page")
+        _write_pages(page, texts, plan, everything="all" in names)
 
 
 def _wanted(names: list[str]) -> tuple[str, ...]:
@@ -166,27 +131,27 @@ def _wanted(names: list[str]) -> tuple[str, ...]:
     return known if "all" in names else tuple(dict.fromkeys(names))
 
 
-def _rendered(table: Table, plan: Plan) -> str:
-    from ppro.paper.render import latex, markdown
+def _rendered(wanted: Sequence[str], plan: Plan) -> dict[str, str]:
+    """Return the texts of sections, shown, and written beside the results."""
+    from ppro.paper.sections import SECTIONS
 
-    console.write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store), "--results")
-    return _kept(plan, table.name, markdown(table, plan.store))
+    texts = {}
+    for name in wanted:
+        texts[name] = SECTIONS[name].text(plan.store)
+        for place, text in SECTIONS[name].files(texts[name], plan.store).items():
+            console.write(plan.root / place, text, "--results")
+        console.out.print(texts[name], markup=False, highlight=False, soft_wrap=True)
+    return texts
 
 
-def _kept(plan: Plan, name: str, text: str) -> str:
-    """Return the text of a table, also written beside the results."""
-    console.write(plan.root / "tables" / f"{name}.md", text, "--results")
-    return text
+def _write_pages(page: Path, texts: Mapping[str, str], plan: Plan, *, everything: bool) -> None:
+    """Write the page that the user named, and those beside it."""
+    from ppro.paper.figures import FIGURES
+    from ppro.paper.figures.render import copy_picture
+    from ppro.paper.pages import pages
 
-
-def _datasets(plan: Plan, *, measured: bool) -> str:
-    from ppro.paper import datasets as dataset_table
-
-    path = plan.root / "datasets.json"
-    if measured or not path.exists():
-        names = dataset_table.PAPERS
-        found = dataset_table.measure(names, data_root=plan.data_root, offline=plan.offline)
-        plan.store.write(path, found)
-    record = plan.store.read(path)
-    assert record is not None
-    return _kept(plan, DATASETS, dataset_table.markdown(record))
+    for name in texts:
+        if name in FIGURES:
+            copy_picture(FIGURES[name], plan.store, page)
+    for name, text in pages(texts, plan.store, everything=everything).items():
+        console.write(page.parent / (name or page.name), text, "--page")

@@ -98,13 +98,15 @@ def search_recipe(
     Args:
         recipe: what is known before the search.
         given: settings that the user has fixed; they hold in the training, not in the search.
-        budget, device, threads, tell: as for :func:`ppro.search.auto.choose`.
+        budget, device, threads: as for :func:`ppro.search.auto.choose`.
+        tell: called with what is done, line by line.
     """
     if recipe.settings.model != PPRO:
         raise SettingsError("--recipe auto is for PPro; leave --model out, or name a recipe")
     strategy = recipe.settings.strategy
     limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
-    choice = choose(graph, splits, strategy, **limits, tell=tell)
+    tell(f"looking for settings for about {budget:.0f} s at most")
+    choice = choose(graph, splits, strategy, **limits, tell=lambda line: tell(f"  {line}"))
     settings = choice.settings.replace(**given)
     found = recipe.model_copy(update={"settings": settings, "note": f"auto {choice.reason}"})
     return found, choice
