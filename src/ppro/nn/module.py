@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -90,9 +90,9 @@ class PPro(nn.Module):
         )
         self.dropout, self.strategy, self.num_steps = dropout, strategy, own.max_steps
         self.measures, self._graph = chosen.controllers.measures, chosen.inputs
-        seed = int(torch.randint(2**31 - 1, ()))
         # Initial weights come from generators of the CPU, whatever device is the default.
         with torch.device("cpu"):
+            seed = int(torch.randint(2**31 - 1, ()))
             made_for = NetworkSizes(generators([seed]), in_channels, out_channels)
             self.network = PProNetwork.around(build(backbone, made_for, own), made_for, [chosen])
             if criterion is not None:
@@ -113,7 +113,7 @@ class PPro(nn.Module):
         """Lines 3-8 of Algorithm 1: propagate, choose a step for each node, weigh it, classify.
 
         Args:
-            x: features. Shape ``[n, in_channels]``.
+            x: features, dense or sparse CSR. Shape ``[n, in_channels]``.
             edge_index: sources and targets; both directions of an undirected edge. ``[2, E]``.
             edge_weight: Shape ``[E]``; None for 1.
             influence: what :func:`ppro.nn.influence` says of these nodes, where they are part of a
@@ -124,7 +124,7 @@ class PPro(nn.Module):
         """
         inputs = self._inputs(x, edge_index, edge_weight, influence)
         nodes = torch.arange(x.shape[0], device=x.device).unsqueeze(0)
-        valid = x.new_ones(1, x.shape[0])
+        valid = torch.ones_like(nodes, dtype=x.dtype)
         rows = Rows(nodes, torch.zeros_like(nodes), valid, whole=True)
         outcome = self.network(inputs, rows, self._noise(x))
         self.steps, self.priorities = outcome.steps[0], outcome.weights[0]
@@ -176,12 +176,12 @@ class PPro(nn.Module):
         """
         nodes = labelled(y, mask)
         phi = self.controller_parameters()
-        nothing = sum((p[:0].sum() for p in phi), x.new_zeros((), requires_grad=not phi))
+        nothing = _zero(phi, x)
         if not phi or nodes.shape[0] == 0:
             return nothing
         inputs = self._inputs(x, edge_index, edge_weight, influence)
-        valid = x.new_ones(1, nodes.shape[0])
-        rows = Rows(nodes.unsqueeze(0), y[nodes].unsqueeze(0), valid)
+        valid = torch.ones_like(nodes, dtype=x.dtype)
+        rows = Rows(nodes.unsqueeze(0), y[nodes].unsqueeze(0), valid.unsqueeze(0))
         return self.network.controller_loss(inputs, rows, self._noise(x))[0] + nothing
 
     def backbone_parameters(self) -> list[nn.Parameter]:
@@ -219,7 +219,8 @@ class PPro(nn.Module):
             self.total,
             edge_index,
             edge_weight,
-            x,
+            x.shape[0],
+            self.network.lambda1.dtype,
             normalisation=self._graph.normalisation,
             self_loops=self._graph.self_loops,
         )
@@ -253,3 +254,10 @@ def labelled(y: Tensor, mask: Mask) -> Tensor:
     if y.is_floating_point() or y.dim() > 1:
         return nodes
     return nodes[y[nodes] >= 0]
+
+
+def _zero(parameters: Sequence[nn.Parameter], x: Tensor) -> Tensor:
+    """Return 0 with a gradient of 0 for the parameters; for nothing where there are none."""
+    if not parameters:
+        return torch.zeros((), dtype=x.dtype, device=x.device, requires_grad=True)
+    return torch.stack([p[:0].sum() for p in parameters]).sum()
