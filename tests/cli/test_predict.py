@@ -111,6 +111,6 @@ def test_wrong_arguments(ppro: Command, run: Path, workplace: Path) -> None:
     assert "holds runs 0 to 1" in ppro("predict", run, "--run", "2").error
     assert "is a folder; name a CSV or Parquet file" in ppro("predict", run, "--out", run).error
     assert "cannot be written" in ppro("predict", run, "--out", run / "nodes.csv/x.csv").error
-    assert "--device gpu: unknown" in ppro("predict", run, "--device", "gpu").error
+    assert "device 'gpu': unknown" in ppro("predict", run, "--device", "gpu").error
     assert ppro("predict").status == 2
     assert everything(workplace) == before

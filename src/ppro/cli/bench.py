@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from ppro.cli import bench_distributed, bench_large, bench_scale, console
-from ppro.cli.options import Device, Report, Threads
+from ppro.cli.options import Device, Report, Threads, shown
 from ppro.errors import RunError, SettingsError
 
 if TYPE_CHECKING:
@@ -38,21 +38,17 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Cora and Pubmed at one depth, no memory: a minute.")
     ] = False,
-    only: Annotated[
-        str | None, typer.Option(help="Only this graph.", show_default="all graphs")
-    ] = None,
+    only: Annotated[str | None, shown("Only this graph.", "all graphs")] = None,
     device: Device = "auto",
     threads: Threads = None,
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time to spend on each case.", show_default=True)
-    ] = 6.0,
+    seconds: Annotated[float, shown("Time to spend on each case.", True, min=0.1)] = 6.0,
     out: Report = None,
     render: Annotated[
         Path | None,
-        typer.Option(
-            help="Measure nothing; write this Markdown page and its chart from the files in "
+        shown(
+            "Measure nothing; write this Markdown page and its chart from the files in "
             "results/bench.",
-            show_default="off",
+            "off",
         ),
     ] = None,
 ) -> None:

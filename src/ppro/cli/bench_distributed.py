@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
-from ppro.cli.options import Report
+from ppro.cli.options import Report, shown
 
 if TYPE_CHECKING:
     from ppro.paper.bench.rank_worker import Task
@@ -20,14 +20,14 @@ TINY = ("train", "csbm", "--option", "nodes=150", "--runs", "1", "--set", "epoch
 def distributed(
     graph: Annotated[
         list[str] | None,
-        typer.Option(help="Graph of the catalogue; repeat for more.", show_default="csbm"),
+        shown("Graph of the catalogue; repeat for more.", "csbm"),
     ] = None,
     nodes: Annotated[
         int, typer.Option(min=0, help="Nodes of a generated graph on disk; 0 leaves it out.")
     ] = 200_000,
     ranks: Annotated[
         list[int] | None,
-        typer.Option(min=2, help="Number of ranks; repeat for more.", show_default="2, 4"),
+        shown("Number of ranks; repeat for more.", "2, 4", min=2),
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of a training in memory.")] = 30,
     times: Annotated[

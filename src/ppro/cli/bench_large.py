@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
+from ppro.cli.options import shown
 from ppro.data.large.plan import LargePlan
 from ppro.errors import RunError
 from ppro.settings.limits import LARGE_EPOCHS
@@ -23,7 +24,7 @@ _PLAN = LargePlan()
 def large(
     nodes: Annotated[
         list[int] | None,
-        typer.Option(help="Nodes of a graph; repeat for more.", show_default="1000000, 10000000"),
+        shown("Nodes of a graph; repeat for more.", "1000000, 10000000"),
     ] = None,
     degree: Annotated[float, typer.Option(help="Mean number of neighbours.")] = _PLAN.degree,
     classes: Annotated[int, typer.Option(help="Number of classes.")] = _PLAN.classes,

@@ -9,7 +9,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
+from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options, shown
 from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.large.plan import LargePlan
 from ppro.data.names import RANDOM
@@ -133,7 +133,7 @@ def export(
     ] = False,
     split: Annotated[
         str | None,
-        typer.Option(help="Add the column 'part' with this split.", show_default="no such column"),
+        shown("Add the column 'part' with this split.", "no such column"),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of a random split.")] = 0,
     option: GraphOptions = None,

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ppro.data.names import SPLITS
 from ppro.errors import SettingsError
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES
+
+
+def shown(text: str, default: str | bool, **more: Any) -> Any:
+    """Return an option that is None unless given.
+
+    Args:
+        text: its help.
+        default: what the help shows as its default.
+        more: as for ``typer.Option``.
+    """
+    return typer.Option(help=text, show_default=default, **more)
+
 
 # Paths are readable=False: our own check of them says more than typer's, in one line.
 Model = Annotated[

@@ -34,6 +34,7 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
     rows = [
         ("test accuracy", _spread(facts, "test")),
         ("validation accuracy", _spread(facts, "val")),
+        *_scores(facts),
         *([] if config.source else [("the paper", _paper(facts, config))]),
         ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
         ("saved in", facts["out"]),
@@ -50,6 +51,19 @@ def _spread(facts: dict[str, Any], part: str) -> str:
     if math.isnan(mean):
         return "no node to measure it on"
     return f"{mean:.2f} %" if facts["runs"] == 1 else f"{mean:.2f} ± {std:.2f} %"
+
+
+def _scores(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return test and validation score of a metric that is not the accuracy."""
+    from ppro.training.metrics import shown_metrics
+
+    rows = []
+    for metric in shown_metrics(facts["metric"])[1:]:
+        for part, name in (("test", "test"), ("val", "validation")):
+            mean, std = facts[f"{part}_score_mean"], facts[f"{part}_score_std"]
+            shown = metric.shown(mean, None if facts["runs"] == 1 else std)
+            rows.append((f"{name} {metric.title}", shown))
+    return rows
 
 
 def _paper(facts: dict[str, Any], config: RunConfig) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads
+from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import RunError
 
 
@@ -16,9 +14,7 @@ def report(
     run: RunFolder,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="HTML file to write.", show_default="report.html in the run folder", readable=False
-        ),
+        shown("HTML file to write.", "report.html in the run folder", readable=False),
     ] = None,
     index: RunIndex = None,
     data_root: DataRoot = None,

@@ -11,7 +11,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads
+from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.errors import SettingsError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY
@@ -45,15 +45,15 @@ def train(  # noqa: PLR0913 - one argument per option
     runs: Annotated[int, typer.Option(min=1, help="Runs, trained together.")] = 10,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Run r has seed + r.", show_default="the recipe's, mostly 0"),
+        shown("Run r has seed + r.", "the recipe's, mostly 0", min=0),
     ] = None,
     device: Device = "auto",
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help="A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
+        shown(
+            "A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
             "graph, its training and validation nodes.",
-            show_default="the one for dataset and strategy",
+            "the one for dataset and strategy",
         ),
     ] = None,
     budget: Annotated[
@@ -67,11 +67,7 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder to write the run to.",
-            show_default="a new one below runs/",
-            readable=False,
-        ),
+        shown("Folder to write the run to.", "a new one below runs/", readable=False),
     ] = None,
     resume: Annotated[
         bool,
@@ -188,15 +184,7 @@ def _searched(
     """Search settings for a graph, show how it goes, and keep what was found as a recipe file."""
     from ppro.search.choice import keep_recipe, search_recipe
 
-    console.err.print(f"looking for settings for about {limits['budget']:.0f} s at most")
-    found, choice = search_recipe(
-        recipe,
-        graph,
-        splits,
-        given,
-        **limits,
-        tell=lambda line: console.err.print(f"  {line}"),
-    )
+    found, choice = search_recipe(recipe, graph, splits, given, **limits, tell=console.err.print)
     told = f"{choice.reason}, in {choice.seconds:.0f} s; kept as {keep_recipe(found, RUNS)}"
     console.err.print(console.paragraph(told))
     return found

@@ -13,7 +13,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy
+from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, shown
 from ppro.errors import RunError, SettingsError
 from ppro.parts.choices import Kind
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
@@ -33,49 +33,43 @@ def tune(  # noqa: PLR0913 - one argument per option
     ] = 50,
     timeout: Annotated[
         float | None,
-        typer.Option(
+        shown(
+            "Seconds after which no further batch begins; the one under way is finished.",
+            "none",
             min=0,
-            help="Seconds after which no further batch begins; the one under way is finished.",
-            show_default="none",
         ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
+        shown(
+            f"Seeds of each configuration, from {SEARCH_SEED}.",
+            f"{SEEDS_OF_FIXED}, or {SEEDS_OF_RANDOM} on random splits",
             min=1,
-            help=f"Seeds of each configuration, from {SEARCH_SEED}.",
-            show_default=f"{SEEDS_OF_FIXED}, or {SEEDS_OF_RANDOM} on random splits",
         ),
     ] = None,
     space: Annotated[
         str | None,
-        typer.Option(
-            help=f"What is searched: {' or '.join(get_args(Kind))}, the method's own space for "
+        shown(
+            f"What is searched: {' or '.join(get_args(Kind))}, the method's own space for "
             "such graphs, or paper, the grid of the paper.",
-            show_default="what suits the graph",
+            "what suits the graph",
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Fix a setting: key=value. It is not searched then."),
     ] = None,
-    study: Annotated[
-        str | None, typer.Option(help="Name of the study.", show_default="graph and method")
-    ] = None,
+    study: Annotated[str | None, shown("Name of the study.", "graph and method")] = None,
     storage: Annotated[
         str | None,
-        typer.Option(
-            help="Journal file, postgresql://user:password@host/database, or sqlite:///file.db.",
-            show_default="tuning/STUDY.journal",
+        shown(
+            "Journal file, postgresql://user:password@host/database, or sqlite:///file.db.",
+            "tuning/STUDY.journal",
         ),
     ] = None,
     batch: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Configurations trained together.",
-            show_default="chosen from device and graph",
-        ),
+        shown("Configurations trained together.", "chosen from device and graph", min=1),
     ] = None,
     prune: Annotated[
         bool,
@@ -85,11 +79,7 @@ def tune(  # noqa: PLR0913 - one argument per option
     device: Device = "auto",
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="File for the best recipe.",
-            show_default="tuning/STUDY/recipe.toml",
-            readable=False,
-        ),
+        shown("File for the best recipe.", "tuning/STUDY/recipe.toml", readable=False),
     ] = None,
     json: Json = False,
     *,
