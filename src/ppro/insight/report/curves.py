@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ppro.insight.explain import ExplainedRun
-from ppro.insight.report.figures import Figure, figure, numbers
+from ppro.insight.report.figures import Figure, figure, line, numbers
 from ppro.insight.report.measures import FloatArray
 from ppro.training.metrics import Metric, shown_metrics
 
@@ -40,7 +40,7 @@ def _scores(values: FloatArray, run: int, metric: type[Metric]) -> Figure:
 
 
 def _plain_curve(values: FloatArray, run: int, name: str) -> Figure:
-    return figure([*_band(values), _of_run(values, run)], "epoch", name)
+    return figure([*_band(values), _line(values[:, run], f"run {run}", "@second")], "epoch", name)
 
 
 def _losses(metrics: dict[str, FloatArray], run: int) -> Figure:
@@ -59,27 +59,14 @@ def _band(values: FloatArray) -> list[dict[str, Any]]:
     values = values[active > 0]
     mean, spread = np.nanmean(values, 1), np.nanstd(values, 1)
     low = _line(mean - spread, "low", "@none") | {"showlegend": False, "hoverinfo": "skip"}
-    high = _line(mean + spread, "± one std", "@none") | {
-        "fill": "tonexty",
-        "fillcolor": "@band",
-        "hoverinfo": "skip",
-    }
+    filled = {"fill": "tonexty", "fillcolor": "@band", "hoverinfo": "skip"}
+    high = _line(mean + spread, "± one std", "@none") | filled
     return [low, high, _line(mean, "mean of runs still training", "@accent")]
-
-
-def _of_run(values: FloatArray, run: int) -> dict[str, Any]:
-    return _line(values[:, run], f"run {run}", "@second")
 
 
 def _line(values: FloatArray, name: str, colour: str) -> dict[str, Any]:
     stride = max(1, -(-len(values) // MAX_POINTS))
     kept = np.arange(0, len(values), stride)
     kept = kept[np.isfinite(values[kept])]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": (kept + 1).tolist(),
-        "y": numbers(values[kept]),
-        "line": {"color": colour, "width": 0 if colour == "@none" else 1.5},
-    }
+    points = (kept + 1).tolist(), numbers(values[kept])
+    return line(*points, colour, name, line={"width": 0 if colour == "@none" else 1.5})
