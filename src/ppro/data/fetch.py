@@ -21,9 +21,6 @@ def download(files: Sequence[RawFile], cache: Path) -> None:
     """Fetch ``files`` into ``cache``; the first failure ends the attempt.
 
     pooch writes to a temporary file and moves it into place once its hash is right.
-
-    Raises:
-        Unavailable: a file has no address, its host cannot be reached or its hash is wrong.
     """
     import pooch
 
@@ -87,9 +84,6 @@ def obtain(
         part: picks the wanted files of a file set: those of the graph or those of the splits.
         data_root: the data folder; None reads ``PPRO_DATA``.
         offline: leave the network alone.
-
-    Raises:
-        DataError: a file is corrupted, or no source has the files.
     """
     folder, cache = data_folder(data_root), cache_folder()
     failures = []

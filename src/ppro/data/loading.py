@@ -10,14 +10,18 @@ from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.fetch import obtain
 from ppro.data.names import RANDOM, SPLITS
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
-from ppro.data.readers.linqs import read_linqs_cora, read_linqs_masks
 from ppro.data.readers.npz import (
     read_deduplicated,
     read_deduplicated_masks,
     read_npz,
     read_npz_masks,
 )
-from ppro.data.readers.planetoid import read_planetoid, read_public_masks
+from ppro.data.readers.planetoid import (
+    read_linqs_cora,
+    read_linqs_masks,
+    read_planetoid,
+    read_public_masks,
+)
 from ppro.data.readers.raw import Masks, RawGraph
 from ppro.data.records import DatasetInfo
 from ppro.data.splits import Splits, fixed_splits, random_splits

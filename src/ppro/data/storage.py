@@ -17,11 +17,7 @@ class Unavailable(Exception):  # noqa: N818
 
 
 def data_folder(data_root: Path | None) -> Path | None:
-    """Return the user's data folder: the argument, else ``PPRO_DATA``, else None.
-
-    Raises:
-        DataError: a folder is set but cannot be read.
-    """
+    """Return the user's data folder: the argument, else ``PPRO_DATA``, else None."""
     setting = data_root if data_root is not None else os.environ.get("PPRO_DATA")
     if not setting:
         return None
@@ -45,12 +41,7 @@ def cache_folder() -> Path:
 
 
 def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
-    """Return the paths of ``files`` below ``root`` by key, their hashes checked.
-
-    Raises:
-        Unavailable: some are not there.
-        DataError: one is there with the wrong content.
-    """
+    """Return the paths of ``files`` below ``root`` by key, their hashes checked."""
     missing = [file.path for file in files if not (root / file.path).is_file()]
     if missing:
         more = f" and {len(missing) - 2} more" if len(missing) > 2 else ""
@@ -61,11 +52,7 @@ def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
 
 
 def check_content(path: Path, expected: str) -> None:
-    """Compare a file's sha256 with the expected one.
-
-    Raises:
-        DataError: they differ, or the file cannot be read.
-    """
+    """Compare a file's sha256 with the expected one."""
     try:
         with path.open("rb") as stream:
             actual = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -35,11 +35,7 @@ class Parts:
 
 
 def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
-    """Return a mask of nodes, ``[n]``, ``[k, n]`` or PyTorch Geometric's ``[n, k]``, as ``[k, n]``.
-
-    Raises:
-        DataError: it is not of truth values, or of another size.
-    """
+    """Return a mask, ``[n]``, ``[k, n]`` or PyTorch Geometric's ``[n, k]``, as ``[k, n]``."""
     array = mask.detach().cpu().numpy() if isinstance(mask, Tensor) else np.asarray(mask)
     if array.dtype != np.bool_:
         raise DataError(f"{name}: a mask of {array.dtype}; give True or False for each node")
@@ -172,11 +168,7 @@ def from_data(data: Any) -> Parts:
 
 
 def parts_of(source: Any) -> Parts:
-    """Return the parts of a graph of another library.
-
-    Raises:
-        DataError: it is no graph that PPro knows.
-    """
+    """Return the parts of a graph of another library."""
     if isinstance(source, tuple | list) and len(source) == 2:
         return from_matrices(*source)
     if is_networkx(source):

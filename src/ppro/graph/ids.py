@@ -18,9 +18,6 @@ def numbers_of(graph: Graph, ids: Sequence[str]) -> list[int]:
     """Return the numbers of the nodes with these ids, in their order.
 
     The ids of a graph without ids of its own are the numbers from 0.
-
-    Raises:
-        DataError: an id is of no node.
     """
     numbers = _known(graph, set(ids))
     unknown = [name for name in ids if name not in numbers]

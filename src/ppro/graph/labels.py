@@ -23,9 +23,6 @@ def known_labels(values: Any, num_nodes: int, name: str) -> tuple[Array, NDArray
 
     Args:
         values: an array, a tensor, a pandas column or a list, one entry for each node.
-
-    Raises:
-        DataError: a label is negative, not whole or of another type than the others.
     """
     array = _column(values, num_nodes, name)
     if array.dtype.kind in "bU":

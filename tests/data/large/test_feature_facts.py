@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ppro.data import statistics
-from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.findings import findings
+from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
 from ppro.data.large import LargePlan, checks, generate_large, read_large

@@ -43,9 +43,6 @@ def from_arrays(
     Args:
         schema: that of a training; then labels are not needed.
         features: given apart from the arrays where they are sparse.
-
-    Raises:
-        DataError: an array is missing, of the wrong shape or type, or holds wrong values.
     """
     features = _features(path, arrays) if features is None else features
     num_nodes = int(features.shape[0])

@@ -48,11 +48,7 @@ def texts(column: Any) -> list[str]:
 
 
 def numbers(path: Path, column: Any) -> Floats:
-    """Return the cells as finite numbers, NaN where missing. Shape ``[n]``.
-
-    Raises:
-        DataError: a cell is no number, infinite, or too large for single precision.
-    """
+    """Return the cells as finite numbers, NaN where missing. Shape ``[n]``."""
     missing = is_missing(column)
     values = _parsed(column)
     values[missing] = np.nan
@@ -99,9 +95,6 @@ def choose_columns(
 
     Args:
         taken: columns that are no features: id, label, split.
-
-    Raises:
-        DataError: a column is missing or holds what cannot be a feature.
     """
     for name in (*(layout.features or ()), *layout.categorical):
         check_column(path, frame.columns, name)
@@ -196,9 +189,6 @@ def encode(path: Path, frame: Any, schema: Schema) -> tuple[Tensor, tuple[str, .
 
     Returns:
         Shape ``[n, schema.num_features]``, dense or, where most are zero, sparse CSR.
-
-    Raises:
-        DataError: a column is missing, or a cell is no number where the schema has numbers.
     """
     missing = [column.name for column in schema.columns if column.name not in frame.columns]
     if missing:

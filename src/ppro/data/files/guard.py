@@ -13,11 +13,7 @@ MAX_BYTES = 8 * 2**30
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be a file with a graph.
-
-    Raises:
-        DataError: it is missing, a folder, not readable, empty or too large.
-    """
+    """Refuse what cannot be a file with a graph."""
     try:
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name the file inside it")

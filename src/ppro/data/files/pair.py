@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 
 from ppro.data.files.columns import check_column, choose_columns, encode
-from ppro.data.files.edges import edge_pairs, edge_weights, end_columns
-from ppro.data.files.nodes import class_codes, classes_of, node_ids, split_masks
+from ppro.data.files.nodes_and_edges import (
+    class_codes,
+    classes_of,
+    edge_pairs,
+    edge_weights,
+    end_columns,
+    node_ids,
+    split_masks,
+)
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import CategoricalColumn, Layout, Schema
 from ppro.data.files.tables import column_names, read_table
@@ -48,9 +55,6 @@ def read_pair(nodes: Path, edges: Path, layout: Layout, schema: Schema | None = 
 
     Args:
         schema: that of a training, to be applied to these tables; None makes a new one.
-
-    Raises:
-        DataError: a file, a column or a cell is not what it should be; the message says which.
     """
     node_columns, edge_columns = column_names(nodes), column_names(edges)
     layout = resolved(nodes, node_columns, layout, schema)

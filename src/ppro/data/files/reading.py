@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ppro.data.files.columns import Floats
-from ppro.data.files.edges import EdgeFacts, edge_facts
+from ppro.data.files.nodes_and_edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
 from ppro.data.names import RANDOM
 from ppro.data.readers.raw import IntArray, Masks
@@ -61,11 +61,7 @@ class Parts:
 def finished(
     path: Path, parts: Parts, schema: Schema, masks: Masks | None, notes: tuple[str, ...]
 ) -> Reading:
-    """Check the parts of a graph together; errors name the file that the edges came from.
-
-    Raises:
-        DataError: what :meth:`ppro.graph.core.Graph.build` refuses, and graphs without an edge.
-    """
+    """Check the parts of a graph together; errors name the file that the edges came from."""
     graph = Graph.build(
         str(path),
         torch.from_numpy(np.ascontiguousarray(parts.edges.T)),

@@ -56,11 +56,7 @@ def save_graph(path: Path | str, graph: Any, splits: Splits | None = None) -> No
 
 
 def read_saved(path: Path, schema: Schema | None = None) -> Reading:
-    """Read what :func:`save_graph` wrote.
-
-    Raises:
-        DataError: the file is damaged, or something else.
-    """
+    """Read what :func:`save_graph` wrote."""
     check_file(path)
     try:
         with safe_open(str(path), framework="pt") as file:

@@ -119,11 +119,7 @@ class Schema(_Frozen):
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema that a run folder holds.
-
-    Raises:
-        DataError: the file is missing or damaged.
-    """
+    """Read a schema that a run folder holds."""
     try:
         return Schema.model_validate_json(path.read_bytes())
     except OSError as error:

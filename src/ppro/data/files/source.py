@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ppro.data.files.archive import read_npz_arrays
 from ppro.data.files.arrays import from_arrays
-from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.graphml import read_graphml
 from ppro.data.files.guard import check_file, sha256
+from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.pair import read_pair
 from ppro.data.files.reading import Reading
 from ppro.data.files.saved import read_saved
@@ -21,11 +21,7 @@ from ppro.errors import DataError
 
 
 def read_folder(folder: Path, schema: Schema | None = None) -> Reading:
-    """Read the folder of a large graph.
-
-    Raises:
-        DataError: it is damaged, or does not fit the schema of the training.
-    """
+    """Read the folder of a large graph."""
     graph, masks = read_large(folder)
     found = Schema(kind="arrays", num_features=graph.num_features, class_names=graph.class_names)
     if schema is not None and schema != found:
@@ -82,11 +78,7 @@ class FileSource(BaseModel):
         return self.model_copy(update={**absolute, "sha256": hashes})
 
     def changed(self) -> list[str]:
-        """Return the files that are not what they were when they were signed.
-
-        Raises:
-            DataError: one is gone.
-        """
+        """Return the files that are not what they were when they were signed."""
         files = {path: signed_file(Path(path)) for path in self.sha256}
         for file in files.values():
             check_file(file)

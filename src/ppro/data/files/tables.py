@@ -23,20 +23,13 @@ def read_table(path: Path, text: Collection[str] = ()) -> Any:
 
     Args:
         text: columns to take as text whatever they look like: ids, labels.
-
-    Raises:
-        DataError: the file is not a whole table in UTF-8 CSV or Parquet.
     """
     check_file(path)
     return _reader(path)(path, text)
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names of a table's columns.
-
-    Raises:
-        DataError: the file has no header, or a name twice.
-    """
+    """Return the names of a table's columns."""
     check_file(path)
     names = _csv_header(path) if is_csv(path) else list(_parquet_file(path).schema_arrow.names)
     check_names(path, names)

@@ -145,9 +145,6 @@ def generate_large(folder: Path, plan: LargePlan) -> Meta:
     """Write a generated graph to an empty folder; the same plan gives the same bytes.
 
     Memory holds the edges, never the features.
-
-    Raises:
-        DataError: the plan cannot be generated.
     """
     plan.check()
     communities = Communities(plan.nodes, plan.classes, plan.seed)
