@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,14 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.options import DataRoot, Device, Offline, shown
+from ppro.data.catalog import DATASETS
 from ppro.errors import SettingsError
 from ppro.parts import nearest
 from ppro.settings.limits import CONFIGURATIONS
 
 if TYPE_CHECKING:
     from ppro.paper.experiment import Plan
+    from ppro.paper.sections import Words
 
 LIST = "list"
 
@@ -91,7 +94,6 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce all --render-only --page docs/results.md
     """
-    from ppro.cli.missing_results import chosen_words, run_missing
     from ppro.compute.device import find_device
     from ppro.paper.experiment import QUICK, Plan
 
@@ -111,7 +113,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         changes=QUICK if quick else {},
     )
     if not render_only:
-        run_missing(wanted, plan, chosen_words(only), jobs)
+        _run_missing(wanted, plan, _chosen_words(only), jobs)
     texts = _rendered(wanted, plan)
     if page is not None:
         _write_pages(page, texts, plan, everything="all" in names)
@@ -129,6 +131,37 @@ def _wanted(names: list[str]) -> tuple[str, ...]:
             hint = nearest(name, (*known, "all", LIST))
             raise SettingsError(f"nothing to reproduce called '{name}'; {hint}")
     return known if "all" in names else tuple(dict.fromkeys(names))
+
+
+def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> None:
+    """Run all that has no result yet."""
+    from ppro.paper import pool
+    from ppro.paper.sections import stages, works_of
+
+    try:
+        for sections in stages(wanted):
+            ask = partial(works_of, sections, plan, words)
+            todo = pool.missing(ask(), plan.store)
+            if todo:
+                title = f"{', '.join(s.name for s in sections)}: {len(todo)} experiments to run"
+                with console.task_progress(title, len(todo)) as on_done:
+                    pool.run_missing(ask, plan, jobs, on_done)
+    except KeyboardInterrupt:
+        kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
+        console.err.print(kept)
+        raise typer.Exit(console.INTERRUPTED) from None
+
+
+def _chosen_words(only: Sequence[str] | None) -> Words:
+    """Return the datasets, splits and methods that the user named."""
+    from ppro.search.methods import method_names
+
+    words, methods = set(only or []), set(method_names())
+    splits = {split for info in DATASETS.values() for split in info.splits}
+    valid = {*DATASETS, *methods, *splits}
+    for word in sorted(words - valid):
+        raise SettingsError(f"--only {word}: unknown; {nearest(word, tuple(valid))}")
+    return words & set(DATASETS), words & splits, words & methods
 
 
 def _rendered(wanted: Sequence[str], plan: Plan) -> dict[str, str]:

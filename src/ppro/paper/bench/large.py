@@ -19,6 +19,7 @@ from ppro.data.large.store import read_meta
 from ppro.data.splits import fixed_splits
 from ppro.errors import DataError, PProError
 from ppro.paper.bench.memory import status_kib
+from ppro.settings.limits import LARGE_EPOCHS
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
 from ppro.training.memory import Sizes, estimate
@@ -26,8 +27,7 @@ from ppro.training.stopping import MEASURED
 
 Method = Literal["l2b", "mlp"]
 METHODS: tuple[Method, ...] = ("l2b", "mlp")
-EPOCHS, LR = 15, 0.02
-"""Enough for L2B and the MLP to lie far apart; an epoch of 100 million edges takes minutes."""
+LR = 0.02
 MAX_STEPS = 10
 
 _VAL = MEASURED.index("val_accuracy")
@@ -42,7 +42,7 @@ class LargeCase:
     classes: int
     features: int
     method: Method
-    epochs: int = EPOCHS
+    epochs: int = LARGE_EPOCHS
 
     @property
     def plan(self) -> LargePlan:
