@@ -1,12 +1,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from ppro.data import describe, load_graph
+from ppro.data import (
+    DATASETS,
+    DatasetInfo,
+    Generator,
+    default_split,
+    describe,
+    kind_of,
+    load_graph,
+    make_splits,
+    register_dataset,
+)
+from ppro.data.readers.raw import Masks
 from ppro.errors import DataError
+from ppro.graph.core import Graph
 
 
 def test_digits() -> None:
@@ -73,3 +89,56 @@ def test_wrong_options(options: dict[str, float], message: str) -> None:
 def test_a_downloaded_graph_takes_no_options() -> None:
     with pytest.raises(DataError, match="cora takes no options, got nodes"):
         load_graph("cora", options={"nodes": 3})
+
+
+def test_a_registered_dataset_brings_its_own_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(info: DatasetInfo, seed: int, options: Mapping[str, float]) -> Graph:
+        labels = torch.arange(6) % 2
+        return Graph.build(info.name, torch.tensor([[0, 1, 2], [3, 4, 5]]), torch.eye(6), labels)
+
+    def masks(graph: Graph, split: str) -> Masks:
+        assert split == "halves"
+        parts = np.arange(6).reshape(3, 1, 2)
+        return Masks(*(np.isin(np.arange(6), part)[None] for part in parts))
+
+    record = DatasetInfo(
+        "pairs",
+        "Pairs",
+        "heterophilous",
+        generator=Generator(make, masks=masks),
+        splits=("halves",),
+    )
+    monkeypatch.setitem(DATASETS, "pairs", record)
+    assert register_dataset(record) is record
+    assert (kind_of("pairs"), default_split("pairs")) == ("heterophilous", "halves")
+    graph = load_graph("pairs")
+    splits = make_splits(graph, "pairs", "halves", 3, 0)
+    assert splits.train.tolist() == 3 * [[True, True, False, False, False, False]]
+    assert splits.test.sum() == 6
+    with pytest.raises(DataError, match="unknown split 'thirds'; valid: .*halves"):
+        make_splits(graph, "pairs", "thirds", 1, 0)
+    with pytest.raises(DataError, match="pairs has no split public; it has halves"):
+        make_splits(graph, "pairs", "public", 1, 0)
+    with pytest.raises(DataError, match="pairs takes no options, got nodes"):
+        load_graph("pairs", options={"nodes": 3})
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"name": "Two words"}, "use small letters, digits and hyphens"),
+        ({"kind": "mixed"}, "kind is 'mixed'; say homophilous or heterophilous"),
+        ({"splits": ()}, "name at least one split"),
+        ({"generator": None}, "give either sources or a generator"),
+    ],
+)
+def test_a_record_that_says_too_little(values: dict[str, Any], told: str) -> None:
+    record: dict[str, Any] = {"name": "a", "title": "A", "kind": "homophilous"}
+    record["generator"] = DATASETS["csbm"].generator
+    with pytest.raises(DataError, match=told):
+        DatasetInfo(**{**record, **values})
+
+
+def test_a_dataset_of_the_package_stays_what_it_is() -> None:
+    with pytest.raises(DataError, match="dataset 'cora': the package has one"):
+        register_dataset(replace(DATASETS["csbm"], name="cora"))
