@@ -117,6 +117,13 @@ class ExplainedRun:
         return found
 
     @property
+    def decision(self) -> str | None:
+        """What a node may do at a step, such as "break"; None where nothing is decided."""
+        if self.explanation.decisions is None:
+            return None
+        return self.strategy.verb or self.strategy.name
+
+    @property
     def feature_names(self) -> list[str] | None:
         """What the features are called; None where they have no names."""
         return self.saved.trained.feature_names

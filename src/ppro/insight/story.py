@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from ppro.data.files.export import part_names
 from ppro.graph.core import UNLABELLED, Graph
 from ppro.insight.explain import ExplainedRun, Explanation
+from ppro.insight.report.measures import local_homophily
 
 
 def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
     """Return everything that a run says of one node; None where the model has no such part."""
     graph, told = run.graph, run.explanation
-    names, label = graph.class_names, int(graph.labels[node])
+    names, label = graph.class_names, _label(graph, node)
     guess, step = int(told.predicted[node]), int(told.steps[node])
     around = _around(graph, node)
+    homophily = float(local_homophily(graph)[node])
     return {
         "id": node_id(graph, node),
         "run": run.index,
-        "label": None if label == UNLABELLED else names[label],
+        "label": label,
         "predicted": names[guess],
-        "correct": None if label == UNLABELLED else guess == label,
+        "correct": None if label is None else names[guess] == label,
         "probability": float(told.probabilities[node, step, guess]),
-        "split": _part(run, node),
+        "split": part_names(run.splits, run.index)[node],
         "step": step,
-        "decision": decision_name(run),
+        "decision": run.decision,
         "by_step": [_at_step(told, names, node, k) for k in range(told.probabilities.shape[1])],
         "priority": _one(told.priorities, node),
         "priority_rank": _rank(told.priorities, node),
         "drivers": _drivers(told, node),
         "features": _features(run, node),
         "degree": len(around),
-        "homophily": _homophily(graph, node, around),
+        "homophily": None if math.isnan(homophily) else homophily,
         "neighbours": [
             {"id": node_id(graph, i), "label": _label(graph, i), "step": int(told.steps[i])}
             for i in around
         ],
     }
-
-
-def decision_name(run: ExplainedRun) -> str | None:
-    """Return what the strategy's chance at a step is about; None where nothing is decided."""
-    if run.explanation.decisions is None:
-        return None
-    return run.strategy.verb or run.strategy.name
 
 
 def node_id(graph: Graph, node: int) -> str:
@@ -62,13 +59,6 @@ def _around(graph: Graph, node: int) -> list[int]:
 def _label(graph: Graph, node: int) -> str | None:
     label = int(graph.labels[node])
     return None if label == UNLABELLED else graph.class_names[label]
-
-
-def _part(run: ExplainedRun, node: int) -> str:
-    for name in ("train", "val", "test"):
-        if bool(getattr(run.splits, name)[run.index, node]):
-            return name
-    return "none"
 
 
 def _at_step(told: Explanation, names: tuple[str, ...], node: int, k: int) -> dict[str, Any]:
@@ -116,11 +106,3 @@ def _features(run: ExplainedRun, node: int) -> list[dict[str, Any]]:
         for i, s in pairs
         if s != 0
     ]
-
-
-def _homophily(graph: Graph, node: int, around: list[int]) -> float | None:
-    labels = graph.labels[around]
-    known = labels[labels != UNLABELLED]
-    if int(graph.labels[node]) == UNLABELLED or known.numel() == 0:
-        return None
-    return float((known == graph.labels[node]).to(torch.float64).mean())

@@ -14,7 +14,6 @@ from ppro.insight.explain import ExplainedRun
 from ppro.insight.report.layout import positions
 from ppro.insight.report.measures import degrees, local_homophily
 from ppro.insight.report.packing import pack, pack_shares, pack_whole
-from ppro.insight.story import decision_name
 from ppro.nn.strategies import Strategy
 
 MAX_DRAWN = 3000
@@ -39,7 +38,7 @@ def explorer_data(run: ExplainedRun) -> dict[str, Any]:
         "edges": pack_whole(edges),
         "positions": _positions(edges, len(kept)),
         "start": _start(run, kept),
-        "verb": decision_name(run),
+        "verb": run.decision,
         "told": run.strategy.told if run.explanation.decisions is not None else Strategy.told,
         "epsilon": run.config.settings.controllers.epsilon,
         "lastStep": run.explanation.last_step,
