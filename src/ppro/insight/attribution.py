@@ -1,4 +1,4 @@
-"""What pulls an answer of the network up or down: gradient x input, in a few passes for all nodes.
+"""What raises or lowers an answer of the network: gradient x input, in a few passes for all nodes.
 
 To first order, the gradient of an answer times one of its inputs is what that input adds to it.
 """
@@ -23,7 +23,7 @@ CHUNK = 1024
 def weight_drivers(
     controllers: Controllers, z: Tensor, h0: Tensor, h_tilde: Tensor, depth: Tensor | None
 ) -> Tensor:
-    """What z's three measures, h0, h̃ and the step add to w (Eq. 11). Shape ``[R, m, 6]``.
+    """Return what z, h0, h̃ and the step add to w (Eq. 11). Shape ``[R, m, measures + 3]``.
 
     Args:
         depth: l / L, or None where the weight controller does not see it; it then adds 0.
@@ -49,27 +49,27 @@ class _Differentiable:
         self.dense, self.shape = x, tuple(x.shape)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
-        """X W."""
+        """Return X W."""
         return torch.matmul(self.dense, weight)
 
     def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
-        """X of every run."""
+        """Return X of every run."""
         return self.dense.expand(runs, *self.shape)
 
     def through(self, layers: Callable[[Features], Tensor], parameters: Sequence[Tensor]) -> Tensor:
-        """All rows at once."""
+        """Return what the layers make of all rows at once."""
         return layers(cast(Features, self))
 
 
 def sees_own_features_only(backbone: Backbone) -> bool:
-    """Whether h0 of a node depends on no other node, so that one pass can explain many."""
+    """Tell whether h0 of a node depends on no other node, so that one pass can explain many."""
     return type(backbone).initial is Backbone.initial
 
 
 def important_features(
     backbone: Backbone, x: Tensor, classes: Tensor, top: int
 ) -> tuple[Tensor, Tensor]:
-    """The features of each node that speak most for or against a class, before propagation.
+    """Return the features of each node that count most for or against a class, before propagation.
 
     The answer that is explained is the logit of the class at step 0, less the mean logit.
 
@@ -106,7 +106,7 @@ def _dense_rows(x: Tensor, begin: int, end: int) -> Tensor:
 
 
 def _feature_pulls(backbone: Backbone, x: Tensor, classes: Tensor) -> Tensor:
-    """Gradient x input of every feature of some rows. Shape ``[m, f]``."""
+    """Return gradient x input of every feature of some rows. Shape ``[m, f]``."""
     with torch.enable_grad():
         x = x.detach().clone().requires_grad_()
         h0 = backbone.embed(cast(Features, _Differentiable(x)), None)

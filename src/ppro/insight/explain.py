@@ -218,7 +218,7 @@ def _explain_ppro(model: PProNetwork, inputs: Inputs, graph: Graph) -> Explanati
 
 
 def _recorded(model: PProNetwork, inputs: Inputs, graph: Graph) -> tuple[Recorder, Tensor]:
-    """A pass over all nodes: what it saw at every step, and w."""
+    """Return what a pass over all nodes saw at every step, and w."""
     rows = all_rows(graph, 1, inputs.influence.device)
     recorders: list[Recorder] = []
 
@@ -236,7 +236,7 @@ def _recorded(model: PProNetwork, inputs: Inputs, graph: Graph) -> tuple[Recorde
 
 
 def _measures(model: PProNetwork, inputs: Inputs, recorder: Recorder) -> Tensor:
-    """z of every node (Eq. 6). Shape ``[1, n, measures]``."""
+    """Return z of every node (Eq. 6). Shape ``[1, n, measures]``."""
     columns = [inputs.influence.unsqueeze(0)]
     for measure in model.changing:
         values = measure.of_step(recorder.h0, recorder.first_aggregate)
@@ -245,7 +245,7 @@ def _measures(model: PProNetwork, inputs: Inputs, recorder: Recorder) -> Tensor:
 
 
 def _drivers(model: PProNetwork, recorder: Recorder, z: Tensor) -> Tensor:
-    """What each input adds to w. Shape ``[n, measures + 3]``."""
+    """Return what each input adds to w. Shape ``[n, measures + 3]``."""
     assert model.controllers is not None
     h0, h_tilde = recorder.h0, recorder.h_tilde
     if model.parts.controller_inputs == "predictions":

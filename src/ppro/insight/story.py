@@ -79,7 +79,7 @@ def _one(values: Tensor | None, node: int) -> float | None:
 
 
 def _rank(values: Tensor | None, node: int) -> float | None:
-    """Share of the nodes with a lower value."""
+    """Return the share of the nodes with a lower value."""
     if values is None:
         return None
     return float((values < values[node]).to(torch.float64).mean())

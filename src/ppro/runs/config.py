@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from ppro.data.files import FileSource
 from ppro.errors import RunError, SettingsError
 from ppro.files import MARKER
 from ppro.parts import BACKBONES, MEASURES, METRICS, RIVALS, STRATEGIES
+from ppro.runs.problems import reading
 from ppro.settings.explain import explain
 from ppro.settings.recipe import PaperResult
 from ppro.settings.settings import PPRO, Settings, parse_settings, without_foreign
@@ -85,7 +87,12 @@ def read_config(folder: Path) -> RunConfig:
             the user's own that no script has defined.
     """
     path = folder / MARKER
-    values = _toml(folder, path)
+    if not os.path.lexists(path):
+        raise RunError(
+            f"{folder}: not a run folder (no {MARKER}); give one that ppro train or save wrote"
+        )
+    with reading(path):
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     found = values.get("format")
     if found not in (FIRST_FORMAT, FORMAT):
         raise RunError(
@@ -101,19 +108,6 @@ def read_config(folder: Path) -> RunConfig:
         raise RunError(str(error)) from None
     except ValidationError as error:
         raise RunError(explain(error, str(path), tuple(RunConfig.model_fields))) from None
-
-
-def _toml(folder: Path, path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(
-            f"{folder}: not a run folder (no {MARKER}); give one that ppro train or save wrote"
-        ) from None
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RunError(f"{path}: damaged ({error}); train again") from None
 
 
 def own_parts(settings: Settings) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
 from ppro.data.files import Schema, read_schema
@@ -22,6 +21,7 @@ from ppro.runs.config import FIRST_FORMAT, RunConfig, Trained
 from ppro.runs.metrics_file import Columns
 from ppro.runs.nodes import PARTS, NodeRecords
 from ppro.runs.nodetable import CLASS_COLUMN
+from ppro.runs.problems import reading
 from ppro.runs.saved_run import SavedRun, read_facts
 from ppro.runs.tensors import WEIGHTS, read_tensors
 from ppro.runs.writing import SCHEMA
@@ -69,15 +69,14 @@ class _Training(SavedRun):
         for mask, part in zip(masks, PARTS, strict=True):
             mask[run] = torch.tensor([row["split"] == part for row in rows])
         wanted = ["priority", *(f"{CLASS_COLUMN}{name}" for name in names)]
-        try:
+        with reading(self.folder / NODES):
             numbers = torch.tensor([[float(row[name]) for name in wanted] for row in rows])
             steps = torch.tensor([int(row["step"]) for row in rows])
-        except (ValueError, TypeError) as error:
-            raise RunError(f"{self.folder / NODES}: damaged ({error}); train again") from None
+            labels = [names.index(row["label"]) if row["label"] else -1 for row in rows]
         return NodeRecords(
             names,
             [row["id"] for row in rows],
-            torch.tensor([names.index(row["label"]) if row["label"] else -1 for row in rows]),
+            torch.tensor(labels),
             Splits(self.config.split, *masks),
             run,
             numbers[:, 1:],
@@ -88,13 +87,10 @@ class _Training(SavedRun):
 
 def _table(folder: Path) -> list[dict[str, str]]:
     path = folder / NODES
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise RunError(f"{path}: missing or damaged ({error}); train again") from None
-    if not rows or {"id", "label", "step", "priority", "split"} - set(rows[0]):
-        raise RunError(f"{path}: damaged, rows or columns are missing; train again")
+    with reading(path), path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+        if not rows or {"id", "label", "step", "priority", "split"} - set(rows[0]):
+            raise ValueError("rows or columns are missing")
     return rows
 
 
@@ -126,11 +122,11 @@ def open_estimator(folder: Path) -> SavedRun:
         RunError: a file is missing or damaged.
     """
     path = folder / ESTIMATOR
-    try:
+    kept = ("num_features", "classes", "best_run", "own_backbone")
+    with reading(path):
         saved = json.loads(path.read_bytes())
         if saved["format"] != FIRST_FORMAT:
-            raise RunError(f"{path}: format {saved['format']} is not known; save it again")
-        kept = ("num_features", "classes", "best_run", "own_backbone")
+            raise ValueError(f"format {saved['format']} is not known")
         config = RunConfig(
             dataset="graph",
             split=saved["split"],
@@ -140,12 +136,6 @@ def open_estimator(folder: Path) -> SavedRun:
             estimator={key: value for key, value in saved["params"].items() if value is not None},
         )
         return _FirstEstimator(folder, config, saved["validation_score"], saved["interrupted"])
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
-    except (ValueError, KeyError, TypeError, IndexError, ValidationError) as error:
-        raise RunError(
-            f"{path}: damaged ({type(error).__name__}: {error}); save it again"
-        ) from None
 
 
 @dataclass(frozen=True, eq=False)

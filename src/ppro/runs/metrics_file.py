@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ppro.errors import RunError
 from ppro.files import dump_json
+from ppro.runs.problems import reading
 from ppro.training.stopping import MEASURED, History
 
 FILE = "metrics.jsonl"
@@ -36,15 +36,9 @@ def read_metrics(folder: Path) -> Columns:
         RunError: the file is missing or damaged.
     """
     path = folder / FILE
-    try:
+    with reading(path):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return _columns(rows)
-    except FileNotFoundError:
-        raise RunError(f"{path}: missing; train again") from None
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise RunError(f"{path}: damaged ({error}); train again") from None
 
 
 def _columns(rows: list[dict[str, Any]]) -> Columns:

@@ -32,7 +32,7 @@ class NodeDescription:
 def describe_graph(
     model: Network, graph: Graph, settings: Sequence[Settings], run: int, threads: int | None
 ) -> NodeDescription:
-    """What one run of a model says of a graph.
+    """Return what one run of a model says of a graph.
 
     Args:
         settings: those of every run.

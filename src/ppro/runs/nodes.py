@@ -12,8 +12,8 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from ppro.data.splits import Splits
-from ppro.errors import RunError
 from ppro.graph.core import Graph
+from ppro.runs.problems import reading
 from ppro.runs.tensors import read_tensors
 from ppro.training.fit import NodeTable
 
@@ -101,11 +101,9 @@ def read_records(folder: Path, class_names: Sequence[str], split: str, run: int)
     """
     path = folder / FILE
     found = read_tensors(path)
-    try:
+    with reading(path):
         ids = json.loads(found["ids"].numpy().tobytes()) if "ids" in found else None
         splits = Splits(split, *(found[f"splits.{part}"] for part in PARTS))
         labels, steps, priorities = (found[name] for name in ("labels", "steps", "priorities"))
-    except (KeyError, ValueError) as error:
-        raise RunError(f"{path}: damaged ({error}); train again") from None
     large = found.get("probabilities"), found.get("embedding")
     return NodeRecords(class_names, ids, labels, splits, run, large[0], steps, priorities, large[1])

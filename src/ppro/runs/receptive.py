@@ -24,10 +24,10 @@ from ppro.nn.priority import moments, standardised
 from ppro.training.fit import NodeTable
 
 WORTH = 0.5
-"""The largest share of the nodes for which a cut, which is a copy, costs less than it spares."""
+"""Up to this share of the nodes, a cut, which is a copy, costs less than it saves."""
 BLOCK_ROWS = 65_536
 GAP = 64
-"""Rows of a file that are read and thrown away rather than asked for one by one."""
+"""Up to this many unneeded rows of a file between two needed ones are read with them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,12 @@ class CutInputs(Inputs):
     scales: tuple[tuple[Tensor, Tensor], ...] = ()
 
     def standardised(self, measure: Tensor, which: int = 0) -> Tensor:
-        """A measure of these nodes, on the scale of all nodes. Shape ``[R, n]``."""
+        """Return a measure of these nodes, on the scale of all nodes. Shape ``[R, n]``."""
         return standardised(measure, self.scales[which])
 
 
 def receptive_field(matrix: Tensor, nodes: Tensor, hops: int, most: int) -> Tensor | None:
-    """The nodes within some hops of the given ones, sorted; None where they are more than ``most``.
+    """Return the nodes within some hops of the given ones, sorted; None for more than ``most``.
 
     Args:
         matrix: the pattern of a symmetric adjacency as CSR. Shape ``[n, n]``.
@@ -70,7 +70,7 @@ def receptive_field(matrix: Tensor, nodes: Tensor, hops: int, most: int) -> Tens
 
 @torch.no_grad()
 def describe_some(model: Network, inputs: Inputs, nodes: Tensor) -> tuple[NodeTable, int]:
-    """Class probabilities, step and priority of some nodes, as a pass over all would give them.
+    """Return probabilities, step and priority of some nodes, as a pass over all would give them.
 
     Args:
         nodes: their numbers. Shape ``[m]``.
@@ -89,13 +89,12 @@ def describe_some(model: Network, inputs: Inputs, nodes: Tensor) -> tuple[NodeTa
     rows = nodes.expand(runs, -1)
     seen = Rows(rows, torch.zeros_like(rows), torch.ones_like(rows, dtype=inputs.influence.dtype))
     outcome = model(inputs, seen)
-    told = (outcome.logits.softmax(-1), outcome.steps, outcome.weights)
-    return NodeTable(*(part.cpu() for part in told)), inputs.num_nodes
+    return NodeTable.of(outcome), inputs.num_nodes
 
 
 @torch.no_grad()
 def cut(model: Network, inputs: Inputs, field: Tensor) -> CutInputs:
-    """The part of prepared inputs that some nodes make up; ``field`` is sorted, shape ``[m]``."""
+    """Return the part of prepared inputs of some nodes; ``field`` is sorted, shape ``[m]``."""
     matrix = _square(inputs.adjacency.matrix, field)
     adjoint = matrix if inputs.adjacency.symmetric else transpose(matrix)[0]
     scales: tuple[tuple[Tensor, Tensor], ...] = ()
@@ -106,7 +105,7 @@ def cut(model: Network, inputs: Inputs, field: Tensor) -> CutInputs:
 
 
 def _changing(model: PProNetwork, inputs: Inputs) -> Iterator[Tensor]:
-    """Each measure of embeddings, as the first step of a pass finds it. Shape ``[R, n]``."""
+    """Yield each measure of embeddings, as the first step of a pass finds it. Shape ``[R, n]``."""
     backbone, adjacency = model.backbone, inputs.adjacency
     h0 = backbone.initial(inputs.features, adjacency, None)
     if backbone.alpha is None:
@@ -121,7 +120,7 @@ def _changing(model: PProNetwork, inputs: Inputs) -> Iterator[Tensor]:
 
 
 def _entries(matrix: Tensor, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The entries of some rows of a CSR matrix: how many in each, their columns and values."""
+    """Return the entries of some rows of a CSR matrix: number in each, columns and values."""
     starts = matrix.crow_indices()
     begin = starts[rows].long()
     counts = starts[rows + 1].long() - begin
@@ -132,7 +131,7 @@ def _entries(matrix: Tensor, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _square(matrix: Tensor, field: Tensor) -> Tensor:
-    """The entries between the nodes of a field, numbered as they stand in it. ``[m, m]``, CSR."""
+    """Return the entries between the nodes of a field, by their place in it. ``[m, m]``, CSR."""
     number = torch.full((matrix.shape[0],), -1, dtype=torch.int32, device=field.device)
     number[field] = torch.arange(field.shape[0], dtype=torch.int32, device=field.device)
     lengths, columns, values = [], [], []
@@ -151,7 +150,7 @@ def _square(matrix: Tensor, field: Tensor) -> Tensor:
 
 
 def _some_features(features: Features, field: Tensor) -> Features:
-    """The rows of X of some nodes, on disk where X is."""
+    """Return the rows of X of some nodes, on disk where X is."""
     if isinstance(features, BlockedFeatures):
         read = _gathered(features.read, field)
         return BlockedFeatures(read, (field.shape[0], features.shape[1]), norm=features.norm)
@@ -165,7 +164,7 @@ def _some_features(features: Features, field: Tensor) -> Features:
 
 
 def _gathered(read: ReadRows, field: Tensor) -> ReadRows:
-    """Reads rows that lie apart in a file: those close together in one go."""
+    """Return what reads rows that lie apart in a file: those close together in one go."""
 
     def some(rows: slice) -> Tensor:
         wanted = field[rows]

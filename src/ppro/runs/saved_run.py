@@ -18,6 +18,7 @@ from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, run_settings
 from ppro.runs.metrics_file import Columns, history_of, read_metrics
 from ppro.runs.nodes import NodeRecords, read_records
+from ppro.runs.problems import reading
 from ppro.runs.summary import FILE as RESULT
 from ppro.runs.tensors import read_weights
 from ppro.runs.writing import SCHEMA, TrainedRun
@@ -147,18 +148,12 @@ def read_facts(folder: Path, runs: int) -> dict[str, Any]:
         RunError: it is missing, damaged, or not of that many runs.
     """
     path = folder / RESULT
-    try:
+    with reading(path):
         facts = json.loads(path.read_text(encoding="utf-8"))
-        rows = facts["per_run"]
-        complete = len(rows) == runs and all(isinstance(row, Mapping) for row in rows)
-        if not complete or any(
-            {"val_accuracy", "test_accuracy", "epochs", "best_epoch"} - set(r) for r in rows
-        ):
+        rows = [_scored(row) for row in facts["per_run"]]
+        if len(rows) != runs or not all(row["epochs"] >= 0 < row["best_epoch"] for row in rows):
             raise ValueError("a run is missing")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = f"damaged or missing ({type(error).__name__})"
-        raise RunError(f"{path}: {reason}; train again") from None
-    return {**facts, "per_run": [_scored(row) for row in rows]}
+    return {**facts, "per_run": rows}
 
 
 def _scored(row: Mapping[str, Any]) -> dict[str, Any]:

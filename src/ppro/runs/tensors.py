@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from ppro.errors import RunError
 from ppro.files import MARKER, umask
 from ppro.runs.config import FORMAT
+from ppro.runs.problems import reading
 
 WEIGHTS = "weights.safetensors"
 
@@ -22,14 +23,9 @@ def read_tensors(path: Path, part: slice = slice(None)) -> dict[str, Tensor]:
     Raises:
         RunError: it is missing or damaged.
     """
-    try:
-        with safe_open(str(path), framework="pt") as file:
-            names = list(file.keys())
-            return {name: file.get_slice(name)[part] for name in names}
-    except FileNotFoundError:
-        raise RunError(f"{path}: missing; train again") from None
-    except (OSError, SafetensorError) as error:
-        raise RunError(f"{path}: damaged ({error}); train again") from None
+    with reading(path), safe_open(str(path), framework="pt") as file:
+        names = list(file.keys())
+        return {name: file.get_slice(name)[part] for name in names}
 
 
 def write_weights(folder: Path, model: torch.nn.Module) -> None:

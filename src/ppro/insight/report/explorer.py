@@ -70,7 +70,7 @@ def sample(graph: Graph, most: int) -> IndexArray:
 
 
 def _edges(graph: Graph, kept: IndexArray) -> IndexArray:
-    """Each edge between kept nodes once, by their new numbers. Shape ``[2, E]``."""
+    """Return each edge between kept nodes once, by their new numbers. Shape ``[2, E]``."""
     number = np.full(graph.num_nodes, -1)
     number[kept] = np.arange(len(kept))
     edges: IndexArray = number[graph.edge_index.numpy()]
@@ -78,7 +78,7 @@ def _edges(graph: Graph, kept: IndexArray) -> IndexArray:
 
 
 def _ids(graph: Graph, kept: IndexArray) -> list[str] | None:
-    """The users' ids, or None where a node's id is its number."""
+    """Return the users' ids, or None where a node's id is its number."""
     if graph.node_ids is None:
         whole = len(kept) == graph.num_nodes
         return None if whole else [str(i) for i in kept.tolist()]
@@ -112,7 +112,7 @@ def _node_columns(run: ExplainedRun, kept: IndexArray) -> dict[str, Any]:
 
 
 def _explanation_columns(run: ExplainedRun, kept: IndexArray) -> dict[str, Any]:
-    """What the run says; a column is null where the model has no such part."""
+    """Return what the run says; a column is null where the model has no such part."""
     e = run.explanation
 
     def floats(values: Tensor | None) -> dict[str, str] | None:

@@ -14,7 +14,7 @@ FEWEST = 5
 
 
 def positions(edge_index: NDArray[np.int64], num_nodes: int) -> NDArray[np.float32]:
-    """Coordinates within [-1, 1], the same for the same graph. Shape ``[n, 2]``.
+    """Return coordinates within [-1, 1], the same for the same graph. Shape ``[n, 2]``.
 
     Distances between all pairs are held in memory: for some thousand nodes at most.
     """
@@ -30,7 +30,7 @@ def _circle(num_nodes: int) -> NDArray[np.float32]:
 
 
 def _distances(edge_index: NDArray[np.int64], num_nodes: int) -> NDArray[np.float64]:
-    """Hops between nodes; parts that are not connected are a bit further apart than any others."""
+    """Return hops between nodes; unconnected parts are a bit further apart than all others."""
     ones = np.ones(edge_index.shape[1], dtype=np.float64)
     adjacency = csr_matrix((ones, (edge_index[0], edge_index[1])), shape=(num_nodes, num_nodes))
     distance: NDArray[np.float64] = shortest_path(adjacency, directed=False, unweighted=True)
@@ -56,7 +56,7 @@ def _tsne(distance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _scaled(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Classical scaling with a few far-apart pivots: a start that already has the large shape."""
+    """Scale classically with a few far-apart pivots: a start that has the large shape already."""
     pivots = [int(distance.sum(1).argmin())]
     for _ in range(min(30, distance.shape[0]) - 1):
         pivots.append(int(distance[pivots].min(0).argmax()))

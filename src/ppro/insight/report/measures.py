@@ -11,12 +11,12 @@ FloatArray = NDArray[np.float64]
 
 
 def degrees(graph: Graph) -> NDArray[np.int64]:
-    """Number of neighbours of each node. Shape ``[n]``."""
+    """Return the number of neighbours of each node. Shape ``[n]``."""
     return np.bincount(graph.edge_index[0].numpy(), minlength=graph.num_nodes)
 
 
 def local_homophily(graph: Graph) -> FloatArray:
-    """Share of a node's labelled neighbours that have its label; NaN without any. Shape ``[n]``."""
+    """Return the share of labelled neighbours with a node's label; NaN without any. ``[n]``."""
     labels = graph.labels.numpy()
     source, target = graph.edge_index.numpy()
     known = (labels[source] != UNLABELLED) & (labels[target] != UNLABELLED)
@@ -28,7 +28,7 @@ def local_homophily(graph: Graph) -> FloatArray:
 
 
 def rank_correlation(a: FloatArray, b: FloatArray) -> float | None:
-    """Spearman's ρ over the nodes where both are known; None where one of them is constant."""
+    """Return Spearman's ρ over the nodes where both are known; None where one is constant."""
     known = np.isfinite(a) & np.isfinite(b)
     a, b = a[known], b[known]
     if a.size < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:

@@ -16,18 +16,18 @@ PRECISE = 2_000_000
 
 
 def pack(values: NDArray[Any], kind: str) -> dict[str, str]:
-    """An array as the page reads it."""
+    """Return an array as the page reads it."""
     data = np.ascontiguousarray(values).astype(TYPES[kind])
     return {"type": kind, "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
 def pack_whole(values: NDArray[Any]) -> dict[str, str]:
-    """Whole numbers from 0 on, in as few bytes as they need."""
+    """Pack whole numbers from 0 on, in as few bytes as they need."""
     top = int(values.max(initial=0))
     return pack(values, "u8" if top < 2**8 else "u16" if top < 2**16 else "u32")
 
 
 def pack_shares(values: NDArray[Any]) -> dict[str, str]:
-    """Numbers in [0, 1], rounded to 1/65535, or to 1/255 where there are very many."""
+    """Pack numbers in [0, 1], rounded to 1/65535, or to 1/255 where there are very many."""
     kind, most = ("u16", 65535) if values.size <= PRECISE else ("u8", 255)
     return pack(np.rint(values * most), kind)

@@ -17,16 +17,7 @@ from ppro.insight.report.explorer import explorer_data
 from ppro.insight.report.relations import relations
 from ppro.insight.report.summary import summary_data
 
-SCRIPTS = (
-    "base.js",
-    "theme.js",
-    "summary.js",
-    "data.js",
-    "story.js",
-    "search.js",
-    "explorer.js",
-    "main.js",
-)
+_PARTS = ("base", "theme", "summary", "data", "story", "search", "explorer", "main")
 """Parts of the page's own script, in the order in which they build on each other."""
 
 OPENING = '(typeof self !== "undefined" ? self : this, () => {'
@@ -101,12 +92,12 @@ def read_once(library: str) -> str:
 
 def own_script() -> str:
     """Return the page's own script: its parts in one scope of their own."""
-    parts = "\n".join(_asset(name) for name in SCRIPTS)
+    parts = "\n".join(_asset(f"{name}.js") for name in _PARTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
 def content_policy(scripts: list[str]) -> str:
-    """Nothing is loaded from anywhere, and only the scripts of this file run.
+    """Return the policy that nothing is loaded and only the scripts of this file run.
 
     Plotly compiles its WebGL programs with ``new Function``, which counts as eval; no text of the
     user is part of them.

@@ -61,7 +61,7 @@ class MLflow:
 
     @contextmanager
     def _told(self, uri: str) -> Iterator[None]:
-        """Problems of MLflow in one line, with a remedy."""
+        """Turn problems of MLflow into one line, with a remedy."""
         try:
             yield
         except (self._problem, OSError) as error:
