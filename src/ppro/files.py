@@ -113,8 +113,8 @@ def write_text(path: Path, text: str) -> None:
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    first, *rest = ("| " + " | ".join(line) + " |" for line in (head, *rows))
+    return "\n".join([first, "|---" * len(head) + "|", *rest])
 
 
 def readable_json(value: Any) -> str:

@@ -12,9 +12,9 @@ import pytest
 from ppro.data import kind_of
 from ppro.errors import RunError
 from ppro.paper.cells import Cell, experiments, searches
-from ppro.paper.experiment import Experiment, Keep, Plan
+from ppro.paper.experiment import Experiment, Keep, Plan, Work
 from ppro.paper.nodes import DRAWABLE, read_arrays, write_arrays
-from ppro.paper.pool import Work, missing, run_missing
+from ppro.paper.pool import missing, run_missing
 from ppro.search.methods import find_method
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings

@@ -11,8 +11,8 @@ import pytest
 
 from ppro.errors import PProError
 from ppro.paper.cells import Cell, experiments, searches
-from ppro.paper.experiment import Plan
-from ppro.paper.pool import Work, missing, run_missing
+from ppro.paper.experiment import Plan, Work
+from ppro.paper.pool import missing, run_missing
 from ppro.paper.store import Store
 
 
@@ -57,17 +57,8 @@ KINDS = ("search", "cells")
 
 
 @dataclass(frozen=True)
-class Beat:
+class Beat(Work):
     """A work that shows that it is alive, and has no end of its own in a test."""
-
-    place: str
-    dataset: str = ""
-    split: str = ""
-    method: str = ""
-    is_ready: bool = True
-
-    def is_done(self, store: Store) -> bool:
-        return False
 
     def run(self, plan: Plan) -> str:
         for count in range(1200):
@@ -101,8 +92,14 @@ def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Never(Beat):
+class Never(Work):
     """A work whose file never says enough."""
+
+    waits: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.waits
 
     def run(self, plan: Plan) -> str:
         return self.place
@@ -110,7 +107,7 @@ class Never(Beat):
 
 def test_nothing_is_run_twice_and_a_place_counts_once(tmp_path: Path) -> None:
     told: list[str] = []
-    works = [Never("a"), Never("a"), Never("b"), Never("c", is_ready=False)]
+    works = [Never("a"), Never("a"), Never("b"), Never("c", waits=True)]
     assert [work.place for work in missing(works, Store(tmp_path))] == ["a", "b", "c"]
     run_missing(lambda: works, plan(tmp_path), 1, told.append)
     assert told == ["a", "b"]

@@ -95,7 +95,7 @@ def test_no_round_sees_a_test_node(plan: Plan) -> None:
 @pytest.mark.data
 def test_it_is_run_once_and_counts_when_it_is_whole(plan: Plan) -> None:
     assert todo(SHORT, replace(plan, root=plan.root / "none")) == []
-    assert "Not run yet" in rounds_tables.round_markdown(FINALS, plan.store)
+    assert "Not measured yet" in rounds_tables.round_markdown(FINALS, plan.store)
     assert todo(SHORT, replace(plan, configurations=0)) == []
     told = run(SHORT, ["texas-l2b"], plan)
     assert told[0].startswith("finals/texas-l2b: best validation ")

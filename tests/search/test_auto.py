@@ -13,6 +13,7 @@ from ppro.graph.core import Graph
 from ppro.search import auto
 from ppro.search.auto import Trial
 from ppro.search.auto_candidates import CANDIDATES, Candidate
+from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
 
@@ -135,7 +136,7 @@ def test_later_rounds_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -
     for number in range(6):
         with pytest.raises(KeyboardInterrupt):
             clock._trial(CANDIDATES[0], number, 1.0)
-    assert seeds == list(range(auto.SEARCH_SEED, auto.SEARCH_SEED + 2 + 5 + 4 * 6))
+    assert seeds == list(range(SEARCH_SEED, SEARCH_SEED + 2 + 5 + 4 * 6))
 
 
 def test_the_budget_is_kept() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ppro.data.catalog import DATASETS
 from ppro.data.records import DatasetInfo, Statistics
+from ppro.files import markdown_table
 
 HEAD = """# Data
 
@@ -36,19 +35,19 @@ set the size.
 
 def markdown() -> str:
     """Return the page: sizes, then sources, licence and defects of every graph."""
-    lines = [HEAD, *_sizes(), ""]
+    lines = [HEAD, _sizes(), ""]
     for info in DATASETS.values():
         lines += _section(info)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _sizes() -> Iterator[str]:
+def _sizes() -> str:
     keys = list(Statistics.__dataclass_fields__)
-    yield "| name | graph | " + " | ".join(keys) + " |"
-    yield "|---" * (len(keys) + 2) + "|"
-    for info in DATASETS.values():
-        places = [_place(info, key) for key in keys]
-        yield f"| `{info.name}` | {info.title} | " + " | ".join(places) + " |"
+    rows = [
+        [f"`{info.name}`", info.title, *(_place(info, key) for key in keys)]
+        for info in DATASETS.values()
+    ]
+    return markdown_table(["name", "graph", *keys], rows)
 
 
 def _place(info: DatasetInfo, key: str) -> str:

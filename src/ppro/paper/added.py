@@ -6,14 +6,14 @@ alone: the backbone has those of its own recipe, the controllers those of the st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppro.data import dataset_info
-from ppro.files import markdown_table
 from ppro.paper import fresh
 from ppro.paper.cells import by_size
 from ppro.paper.experiment import Experiment, Plan
+from ppro.paper.render import section
 from ppro.paper.statistics import Comparison, compare, mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
@@ -58,9 +58,7 @@ def markdown(store: Store) -> str:
     """Return the gain of the controllers, and of each of them alone."""
     pairs = [(dataset, strategy) for dataset in EIGHT for strategy in ("l2b", "l2u")]
     rows = [row for pair in pairs if (row := _row(*pair, store))]
-    if not rows:
-        return f"## {TITLE}\n\nNot measured yet: run `ppro reproduce added`.\n"
-    return f"## {TITLE}\n\n{_TEXT}\n\n{markdown_table(_HEAD.split('|'), rows)}\n"
+    return section(TITLE, _TEXT, _HEAD, rows, "added")
 
 
 def _row(dataset: str, strategy: str, store: Store) -> list[str]:
@@ -68,7 +66,7 @@ def _row(dataset: str, strategy: str, store: Store) -> list[str]:
     found = [_measured(dataset, strategy, part, store) for part in PARTS]
     if base is None or not any(found):
         return []
-    cells = [_difference(dataset, strategy, part, store) for part in PARTS]
+    cells = [_difference(dataset, strategy, part, base, store) for part in PARTS]
     title = dataset_info(dataset).title
     return [title, strategy, str(base["runs"]), mean_and_spread(base), *cells]
 
@@ -87,11 +85,11 @@ def gain(dataset: str, strategy: str, part: str, store: Store) -> Comparison | N
     return compare(record["test"], base["test"])
 
 
-def _difference(dataset: str, strategy: str, part: str, store: Store) -> str:
-    found = gain(dataset, strategy, part, store)
-    record = _measured(dataset, strategy, part, store)
-    base = fresh.reached(f"{dataset}-none", store)
-    if found is None or record is None or base is None:
+def _difference(
+    dataset: str, strategy: str, part: str, base: Mapping[str, Any], store: Store
+) -> str:
+    found, record = gain(dataset, strategy, part, store), _measured(dataset, strategy, part, store)
+    if found is None or record is None:
         return "–"
     validation = record["val_mean"] - base["val_mean"]
     told = f"{found.difference:+.2f} ± {found.standard_error:.2f} ({validation:+.2f})"

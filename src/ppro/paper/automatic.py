@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from ppro.data import dataset_info, make_splits
-from ppro.files import markdown_table
 from ppro.paper import fresh
-from ppro.paper.experiment import Experiment, Plan, graph_of, json_settings, size_of
+from ppro.paper.experiment import Experiment, Plan, Work, graph_of, json_settings
+from ppro.paper.render import section
 from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
@@ -28,24 +28,10 @@ _HEAD = "graph|chosen|s|auto|tuned|difference"
 
 
 @dataclass(frozen=True)
-class AutoChoice:
+class AutoChoice(Work):
     """The choice of settings for a graph, before they are trained."""
 
-    place: str
-    dataset: str
-    split: str
-    on_gpu: bool
-    method: str = ""
-    is_ready: bool = True
-
-    @property
-    def size(self) -> int:
-        """Return the size of the graph."""
-        return size_of(self.dataset)
-
-    def is_done(self, store: Store) -> bool:
-        """Tell whether the settings are chosen."""
-        return store.read(self.place) is not None
+    on_gpu: bool = False
 
     def run(self, plan: Plan) -> str:
         """Choose settings and keep them; return a line that says which."""
@@ -124,15 +110,12 @@ class Automatic:
             rows.append(_row(dataset, chosen, record, tuned if same else None))
             if tuned is not None and same:
                 differences.append(record["test_mean"] - tuned["test_mean"])
-        if not rows:
-            command = f"`ppro reproduce {self.key}`"
-            return f"## {self.title}\n\nNot measured yet: run {command} on {self.machine}.\n"
         text = (
             f"L2B with `--recipe auto`: {BUDGET:.0f} s on {self.machine} to choose among a few "
             "recipes by validation accuracy, then the runs, seeds and splits of the tuned recipes, "
             "as measured above. Test accuracy in percent, mean ± standard deviation."
         )
-        told = f"## {self.title}\n\n{text}\n\n{markdown_table(_HEAD.split('|'), rows)}\n"
+        told = section(self.title, text, _HEAD, rows, self.key)
         if differences:
             mean = sum(differences) / len(differences)
             told += f"\nMean difference: {mean:+.2f}, least: {min(differences):+.2f}.\n"

@@ -10,7 +10,7 @@ from typing import Any
 from ppro.data import DATASETS, load_graph
 from ppro.data.records import Statistics
 from ppro.files import markdown_table
-from ppro.paper.experiment import Plan
+from ppro.paper.experiment import Plan, Work
 from ppro.paper.store import Store
 
 TITLE = "## Table 6: datasets\n"
@@ -48,18 +48,10 @@ def _place(ours: int, paper: Statistics | None, key: str) -> str:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class Sizes(Work):
     """The measurement of all graphs, as a work that leaves a file."""
 
     place: str = "datasets"
-    dataset: str = ""
-    split: str = ""
-    method: str = ""
-    is_ready: bool = True
-
-    def is_done(self, store: Store) -> bool:
-        """Tell whether its file is there."""
-        return store.read(self.place) is not None
 
     def run(self, plan: Plan) -> str:
         """Measure the graphs and keep their sizes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,7 +26,7 @@ from ppro.paper.store import Store
 from ppro.runs.versions import versions
 from ppro.search.batches import Done, Job, train_all
 from ppro.settings.limits import CONFIGURATIONS
-from ppro.settings.settings import Settings
+from ppro.settings.settings import PPRO, Settings
 from ppro.training.threads import use_threads
 
 QUICK = {"epochs": 50}
@@ -77,11 +78,42 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """Settings that train side by side on a graph, and what is kept of them.
+class Work(ABC):
+    """What leaves a file of results.
 
     Args:
         place: of its file (see :class:`Store`).
+        dataset, split: what it is about; empty where it is about none.
+    """
+
+    place: str = ""
+    dataset: str = ""
+    split: str = ""
+
+    @property
+    def method(self) -> str:
+        """Return the method that it is about, if it is about one."""
+        return ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether it can begin."""
+        return True
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether its file says enough."""
+        return store.read(self.place) is not None
+
+    @abstractmethod
+    def run(self, plan: Plan) -> str:
+        """Make the file; return a line that says what came out."""
+
+
+@dataclass(frozen=True)
+class Experiment(Work):
+    """Settings that train side by side on a graph, and what is kept of them.
+
+    Args:
         candidates: the settings, several where they compete; none as long as they depend on
             another experiment.
         runs: of each candidate.
@@ -92,11 +124,8 @@ class Experiment:
         facts: what else its file says.
     """
 
-    place: str
-    dataset: str
-    split: str
-    candidates: tuple[Candidate, ...]
-    runs: int
+    candidates: tuple[Candidate, ...] = ()
+    runs: int = 0
     first_seed: int = 0
     tested: bool = True
     keep: Keep = "accuracies"
@@ -220,8 +249,11 @@ def read_settings(
     values: Mapping[str, Any], changes: Mapping[str, Any] | None = None
 ) -> Settings | None:
     """Return settings of a record, with some changed; None where one of them is not known."""
+    # Version 0.1 wrote down a bias for rivals too, which have no propagation head.
+    left_out = {"propagation_bias"} if values.get("model", PPRO) != PPRO else set()
+    given = {key: value for key, value in values.items() if key not in left_out}
     try:
-        return Settings.read({**values, **(changes or {})})
+        return Settings.read({**given, **(changes or {})})
     except (ValidationError, SettingsError):
         return None
 

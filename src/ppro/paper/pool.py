@@ -7,34 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from threading import Thread
-from typing import Protocol
 
-from ppro.paper.experiment import Plan
+from ppro.paper.experiment import Plan, Work
 from ppro.paper.store import Store
 from ppro.parts.scripts import load_scripts, loaded
 
 OnDone = Callable[[str], None]
-
-
-class Work(Protocol):
-    """What a pool needs to know of an experiment; what it is not about is empty."""
-
-    @property
-    def place(self) -> str: ...  # noqa: D102
-    @property
-    def dataset(self) -> str: ...  # noqa: D102
-    @property
-    def split(self) -> str: ...  # noqa: D102
-    @property
-    def method(self) -> str: ...  # noqa: D102
-    @property
-    def is_ready(self) -> bool: ...  # noqa: D102
-
-    def is_done(self, store: Store) -> bool:
-        """Tell whether its file is there and says enough."""
-
-    def run(self, plan: Plan) -> str:
-        """Make the file; return a line that says what came out."""
 
 
 Ask = Callable[[], Sequence[Work]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,19 @@ LEGEND = (
     "number and our difference from it, marked * where it exceeds two standard errors of our mean. "
     "**Bold**: the best mean of a column."
 )
+
+
+def section(title: str, text: str, head: str, rows: Sequence[Sequence[str]], name: str) -> str:
+    """Return a table under its title, or that it is not measured yet.
+
+    Args:
+        text: what a reader must know.
+        head: the names of the columns, with bars between.
+        name: what the command calls it.
+    """
+    if not rows:
+        return f"## {title}\n\nNot measured yet: run `ppro reproduce {name}`.\n"
+    return f"## {title}\n\n{text}\n\n{markdown_table(head.split('|'), rows)}\n"
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ppro.data import dataset_info
-from ppro.files import markdown_table
 from ppro.paper import fresh
 from ppro.paper.choice import ROUNDS, proposals
+from ppro.paper.render import section
 from ppro.paper.rounds import Round, names, parts_of
 from ppro.paper.shipped import names as shipped_names
 from ppro.paper.statistics import mean_and_spread
@@ -29,17 +29,15 @@ _HEAD = "graph|strategy|runs|searches|last round|play-off|other settings"
 
 def round_markdown(round_: Round, store: Store) -> str:
     """Return a table of what the first of the candidates and the winner reached."""
-    rows = [row for name in names() if (row := _round_row(round_, name, store))]
-    if not rows:
-        return f"## {round_.title}\n\nNot run yet: run `ppro reproduce {round_.key}`.\n"
     text = (
         f"{round_.who}, on seeds from {round_.first_seed} on, and on splits of their own where "
         "splits are random. Validation accuracy in percent, mean ± standard deviation; the best "
         "mean wins, once the backbone alone and both strategies have had the round. No test label "
         "is read."
     )
-    head = f"graph|split|strategy|candidates|runs|{round_.first}|winner|it is".split("|")
-    return f"## {round_.title}\n\n{text}\n\n{markdown_table(head, rows)}\n"
+    head = f"graph|split|strategy|candidates|runs|{round_.first}|winner|it is"
+    rows = [row for name in names() if (row := _round_row(round_, name, store))]
+    return section(round_.title, text, head, rows, round_.key)
 
 
 def _round_row(round_: Round, name: str, store: Store) -> list[str]:
@@ -72,9 +70,7 @@ def _told(first: Mapping[str, Any], best: Mapping[str, Any]) -> str:
 def markdown(store: Store) -> str:
     """Return what the settings that each round proposed reach."""
     rows = [row for name in shipped_names() if (row := _row(name, store))]
-    if not rows:
-        return f"## {TITLE}\n\nNot measured yet: run `ppro reproduce shipped`.\n"
-    return f"## {TITLE}\n\n{_TEXT}\n\n{markdown_table(_HEAD.split('|'), rows)}\n"
+    return section(TITLE, _TEXT, _HEAD, rows, "shipped")
 
 
 def _row(name: str, store: Store) -> list[str]:

@@ -9,10 +9,9 @@ from functools import partial
 from ppro.paper import added, datasets, rounds_tables, shipped
 from ppro.paper.automatic import ON_CPU, ON_GPU
 from ppro.paper.cells import Cell, experiments, searches
-from ppro.paper.experiment import Plan
+from ppro.paper.experiment import Plan, Work
 from ppro.paper.figures import FIGURES, FigureSpec
 from ppro.paper.figures.render import render
-from ppro.paper.pool import Work
 from ppro.paper.render import latex, markdown
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store

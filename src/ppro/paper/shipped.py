@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ppro.data import DATASETS, dataset_info
-from ppro.files import markdown_table
 from ppro.paper import fresh
 from ppro.paper.cells import by_size
 from ppro.paper.choice import proposals
 from ppro.paper.contest import STRATEGIES
 from ppro.paper.experiment import Experiment, Plan
+from ppro.paper.render import section
 from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
 from ppro.settings.recipe import Recipe
@@ -39,18 +39,19 @@ def experiments(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experim
 
     Where there is no search at all, proposals are not looked for.
     """
+    store = plan.store if plan.configurations else None
     return by_size(
         fresh.of_recipe(name, settings, plan)
         for name in wanted or names()
-        for settings in _competing(name, plan)
+        for settings in _competing(name, store)
     )
 
 
-def _competing(name: str, plan: Plan) -> list[Settings]:
+def _competing(name: str, store: Store | None) -> list[Settings]:
     recipe = shipped_recipe(name)
     found = [recipe.settings]
-    if plan.configurations:
-        proposed = proposals(recipe.dataset, recipe.settings.strategy, plan.store)
+    if store is not None:
+        proposed = proposals(recipe.dataset, recipe.settings.strategy, store)
         found += [proposal.candidate.settings for proposal in proposed.values()]
     return [settings for i, settings in enumerate(found) if settings not in found[:i]]
 
@@ -58,10 +59,8 @@ def _competing(name: str, plan: Plan) -> list[Settings]:
 def markdown(store: Store) -> str:
     """Return what the recipes reach, and whether PPro beats its backbone."""
     records = {name: fresh.reached(name, store) for name in names()}
-    if not any(records.values()):
-        return f"## {TITLE}\n\nNot measured yet: run `ppro reproduce shipped`.\n"
     rows = [_row(shipped_recipe(name), record, store) for name, record in records.items()]
-    return f"## {TITLE}\n\n{_TEXT}\n\n{markdown_table(_HEAD.split('|'), rows)}\n"
+    return section(TITLE, _TEXT, _HEAD, rows if any(records.values()) else [], "shipped")
 
 
 def _row(recipe: Recipe, record: dict[str, Any] | None, store: Store) -> list[str]:

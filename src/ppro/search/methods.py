@@ -90,24 +90,20 @@ class Method:
         return BACKBONES.get(self.settings["backbone"]) if model == PPRO else RIVALS.get(model)
 
 
-def _made_consistent(method: Method) -> Method:
-    title = f"{method.title}, consistency"
-    return replace(method, name=f"{method.name}+c", title=title, consistent=True)
+_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "-wide": (", wide", {"wide": True}),
+    "+c4": (", consistency of four", {"consistent": True}),
+    "+c": (", consistency", {"consistent": True}),
+}
+"""What the names and titles of other searches of a method end with, and how they differ."""
+_FOUR = {"consistency_forwards": 4}
 
 
-def _made_consistent_of_four(method: Method) -> Method:
-    """Return the same with the agreement of four forwards instead of two."""
-    settings = {**method.settings, "consistency_forwards": 4}
-    made = replace(_made_consistent(method), settings=settings)
-    return replace(made, name=f"{made.name}4", title=f"{made.title} of four")
-
-
-def _made_wide(method: Method) -> Method:
-    return replace(method, name=f"{method.name}-wide", title=f"{method.title}, wide", wide=True)
-
-
-_VARIANTS = {"-wide": _made_wide, "+c4": _made_consistent_of_four, "+c": _made_consistent}
-"""What the names of other searches of a method end with."""
+def _variant(plain: Method, ending: str) -> Method:
+    title, changes = _VARIANTS[ending]
+    settings = {**plain.settings, **(_FOUR if ending == "+c4" else {})}
+    name = plain.name + ending
+    return replace(plain, name=name, title=plain.title + title, settings=settings, **changes)
 
 
 def rival(name: str) -> Method:
@@ -139,10 +135,10 @@ def find_method(name: str) -> Method:
     Raises:
         SettingsError: there is none of that name.
     """
-    for ending, vary in _VARIANTS.items():
+    for ending in _VARIANTS:
         plain = _plain(name.removesuffix(ending)) if name.endswith(ending) else None
         if plain is not None and (ending != "-wide" or plain.name in _with_wide_spaces()):
-            return vary(plain)
+            return _variant(plain, ending)
     found = _plain(name)
     if found is None:
         raise SettingsError(f"no method '{name}'; {nearest(name, method_names())}")

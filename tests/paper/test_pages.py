@@ -1,0 +1,85 @@
+"""The pages of results, and the sections that they are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ppro.paper import fresh, pages
+from ppro.paper.experiment import Plan
+from ppro.paper.figures import FIGURES
+from ppro.paper.pages import ROUNDS, ROUNDS_PAGE, summary
+from ppro.paper.sections import SECTIONS, stages, works_of
+from ppro.paper.store import Store
+from ppro.paper.tables import TABLES
+from ppro.settings.recipes import shipped_recipe
+from tests.paper.support import keep_experiment, reached
+
+RESULTS = Store(Path(__file__).parents[2] / "results")
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def put(store: Store, name: str, test: list[float]) -> None:
+    experiment = fresh.of_recipe(name, shipped_recipe(name).settings, Plan(store.root))
+    keep_experiment(store, experiment, reached(test))
+
+
+def test_a_summary_says_where_a_strategy_differs(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert "Not measured yet" in summary(store)
+    put(store, "cora-none", [84.0, 84.2, 84.1])
+    put(store, "cora-l2b", [85.0, 85.3, 85.1])
+    assert "Not measured yet" in summary(store)
+    put(store, "cora-l2u", [84.0, 84.3, 83.9])
+    text = summary(store)
+    assert (
+        "| Cora | 3 | 84.1 ± 0.1 | 85.1 ± 0.2, *better* | 84.1 ± 0.2 | 83.3 | 85.0 | 85.0 |" in text
+    )
+    assert "L2B against its own backbone, equally tuned: better on Cora; no different" in text
+    assert "L2U against the paper: -0.9 points on average over 1 graphs, lower beyond" in text
+    assert "a matter of tuning" not in text
+    put(store, "cora-none", [94.0, 94.2, 94.1])
+    assert "a matter of tuning" in summary(store)
+
+
+def test_the_pages_of_the_docs_are_those_of_the_results() -> None:
+    told = "run: ppro reproduce all --render-only --page docs/results.md"
+    assert summary(RESULTS) in (DOCS / "results.md").read_text(encoding="utf-8"), told
+
+
+def test_rounds_have_a_page_of_their_own() -> None:
+    texts = {name: f"## {name}\n" for name in SECTIONS}
+    both = pages.pages(texts, RESULTS, everything=True)
+    assert set(both) == {"", ROUNDS_PAGE}
+    for name, text in texts.items():
+        assert text in both[ROUNDS_PAGE if name in ROUNDS else ""]
+    (one,) = pages.pages({"finals": texts["finals"]}, RESULTS, everything=False).values()
+    assert texts["finals"] in one
+
+
+def test_every_table_and_figure_is_a_section() -> None:
+    assert {*TABLES, *FIGURES, *ROUNDS} <= set(SECTIONS)
+
+
+def test_rounds_come_after_the_tables_that_they_rest_on() -> None:
+    order = [[section.name for section in stage] for stage in stages(list(SECTIONS)[::-1])]
+    assert set(order[0]) == set(TABLES)
+    assert order[1:3] == [["finals"], ["playoffs"]]
+    assert set(order[-1]) == set(FIGURES)
+
+
+def test_words_choose_what_is_run(tmp_path: Path) -> None:
+    plan = Plan(tmp_path)
+    table, shown = SECTIONS["homophilous"], SECTIONS["shipped"]
+    works = works_of([table, shown], plan, ({"cora"}, set(), {"gcn"}))
+    assert {work.dataset for work in works} == {"cora"}
+    named = {work.place for work in works if work.method}
+    assert named == {"search/cora.public/gcn", "cells/cora.public/gcn"}
+    # What is about no single method is not left out by the name of one.
+    assert len(works) - len(named) == 3
+
+
+def test_all_that_the_results_hold_is_done() -> None:
+    plan = Plan(RESULTS.root)
+    for name in ("homophilous", "l2p", "playoffs", "added", "auto", "ablation"):
+        for work in SECTIONS[name].works(plan):
+            assert work.is_done(RESULTS), work.place
