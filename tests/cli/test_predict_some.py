@@ -89,6 +89,12 @@ def test_the_tables_own_ids_are_known(ppro: Command) -> None:
     assert "did you mean 'n7'?" in error
 
 
+def test_a_long_list_of_ids_is_no_file(ppro: Command, run: Path) -> None:
+    many = ",".join(str(node) for node in range(600))
+    assert len(many) > 2000
+    assert ppro("predict", run, "--only", many, "--out", "some.csv").status == 0
+
+
 def test_ids_that_are_none(ppro: Command, run: Path) -> None:
     def error(only: str) -> str:
         return ppro("predict", run, "--only", only, "--out", "no.csv").error

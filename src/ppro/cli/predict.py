@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,8 +115,9 @@ def _wanted(graph: Graph, only: str) -> Tensor:
 
     from ppro.graph.ids import numbers_of
 
+    # A list of many ids is too long for the name of a file, which the system refuses to look for.
+    is_file = os.path.isfile(only)
     try:
-        is_file = Path(only).is_file()
         lines = Path(only).read_text(encoding="utf-8").splitlines() if is_file else only.split(",")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"--only {only}: cannot be read as text ({error})") from None
