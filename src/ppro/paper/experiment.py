@@ -83,7 +83,8 @@ class Work(ABC):
 
     Args:
         place: of its file (see :class:`Store`).
-        dataset, split: what it is about; empty where it is about none.
+        dataset: the graph that it is about; empty where it is about none.
+        split: its split, likewise.
     """
 
     place: str = ""

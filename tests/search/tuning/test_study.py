@@ -11,7 +11,7 @@ import pytest
 from ppro.errors import RunError, SettingsError
 from ppro.search.tuning.spaces import SHAPE
 from ppro.search.tuning.storage import open_place
-from ppro.search.tuning.study import MAX_RETRIES, SharedStudy
+from ppro.search.tuning.study import IDENTITY, MAX_RETRIES, SharedStudy
 from tests.search.tuning.support import session, states, subject
 
 
@@ -125,6 +125,18 @@ def test_a_study_of_something_else_is_not_mixed_with(tmp_path: Path) -> None:
     ):
         with pytest.raises(RunError, match=told):
             session(tmp_path, about=about)
+
+
+def test_a_study_of_version_0_1_is_gone_on_with(tmp_path: Path) -> None:
+    before = session(tmp_path)
+    saved = before.study.study.user_attrs[IDENTITY]
+    other = {"heads": 8, "jumping": "cat", "gcnii_lambda": 0.5, "selection": "accuracy"}
+    flat = {k: v for k, v in saved["fixed setting"].items() if v is not None}
+    for key in ("metric", "measures"):
+        del flat[key]
+    old = {**saved, "fixed setting": {**flat, **other}}
+    before.study.study.set_user_attr(IDENTITY, old)
+    assert session(tmp_path).study.counts().tried == 0
 
 
 def test_pruning_keeps_the_better_half_of_all(tmp_path: Path) -> None:
