@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GraphSAGE, SAGEConv
 
 import ppro
+import ppro.runs
 from ppro import PProClassifier, RunError, load, load_graph
 from ppro.data import make_splits
 from ppro.nn.backbones.appnp import APPNP
@@ -176,7 +177,7 @@ def test_the_graph_s_table_is_kept_too(graph: ppro.Graph, folder: Path) -> None:
     rows = (folder / "nodes.csv").read_text().splitlines()
     assert rows[0] == "id,label,predicted,probability,step,priority,split,p_0,p_1,p_2"
     assert len(rows) == graph.num_nodes + 1
-    opened = open_run(folder)
+    opened = ppro.runs.open(folder)
     assert opened.trained.num_features == 8
     assert opened.class_names == graph.class_names
     assert opened.facts["per_run"][0]["val_score"] == load(folder).validation_score_

@@ -79,7 +79,7 @@ RunFolder = Annotated[
 RunIndex = Annotated[
     int | None,
     typer.Option(
-        "--run", min=0, help="Which of the runs.", show_default="best validation accuracy"
+        "--run", min=0, help="Which of the runs.", show_default="best validation score"
     ),
 ]
 Report = Annotated[
