@@ -157,6 +157,10 @@ class Adjacency:
         product: Tensor = _Product.apply(h, self)  # type: ignore[no-untyped-call]
         return product
 
+    def transposed(self) -> Adjacency:
+        """The transpose of Â."""
+        return Adjacency(self.adjoint, self.matrix, self.adjoint_values, self.values)
+
     def product(self, h: Tensor) -> Tensor:
         """Â h without autograd."""
         return multiply(self.matrix, h, values=self.values)
@@ -198,7 +202,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.adjacency.adjoint_product(grads[0].contiguous()), None
+        return ctx.adjacency.transposed().matmul(grads[0]), None
 
 
 class _SelectedRecursion(torch.autograd.Function):
