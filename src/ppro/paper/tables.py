@@ -15,6 +15,8 @@ from ppro.paper.cells import Cell
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES, Registry
 from ppro.search.methods import find_method
 
+Pairs = Sequence[tuple[str, str]]
+
 
 @dataclass(frozen=True)
 class PaperNumber:
@@ -51,7 +53,7 @@ class Panel:
     rows: Sequence[str]
     paper: Mapping[tuple[str, str], PaperNumber]
     left_out: frozenset[tuple[str, str]] = frozenset()
-    pairs: Sequence[tuple[str, str]] = ()
+    pairs: Pairs = ()
     studied: bool = False
 
     def cell(self, row: str, column: Column) -> Cell | None:
@@ -94,23 +96,16 @@ def _paper() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _number(entry: Any) -> PaperNumber | None:
-    if entry == "-":
-        return None
-    return PaperNumber(*entry) if isinstance(entry, list) else PaperNumber(entry)
-
-
 def _numbers(
     rows: Mapping[str, Sequence[Any]], headings: Sequence[str]
 ) -> dict[tuple[str, str], PaperNumber]:
     """Return the paper's numbers by method and heading."""
-    found: dict[tuple[str, str], PaperNumber] = {}
-    for method, entries in rows.items():
-        for heading, entry in zip(headings, entries, strict=True):
-            number = _number(entry)
-            if number is not None:
-                found[method, heading] = number
-    return found
+    return {
+        (method, heading): PaperNumber(*(entry if isinstance(entry, list) else [entry]))
+        for method, entries in rows.items()
+        for heading, entry in zip(headings, entries, strict=True)
+        if entry != "-"
+    }
 
 
 def paper_split(dataset: str) -> str:
@@ -128,8 +123,20 @@ def _rows(paper: Mapping[str, Any], *more: str) -> list[str]:
 
 
 def _own(registry: Registry) -> list[str]:
-    """Return the names of the parts that a user's script has registered."""
-    return [name for name, part in registry.items() if part.__module__.split(".")[0] != "ppro"]
+    """Return the parts of a user's script; a network has a row if it can be searched."""
+    return [
+        name
+        for name, part in registry.items()
+        if part.__module__.split(".")[0] != "ppro" and getattr(part, "spaces", True)
+    ]
+
+
+def _panel(title: str, name: str, rows: Sequence[str], pairs: Pairs) -> Panel:
+    """Return a panel with the columns and numbers of a table of the paper."""
+    spec = _paper()[name]
+    columns = _columns(spec["columns"])
+    numbers = _numbers(spec["rows"], [column.heading for column in columns])
+    return Panel(title, columns, rows, numbers, pairs=pairs)
 
 
 def searches_behind(name: str) -> tuple[str, ...]:
@@ -140,11 +147,8 @@ def searches_behind(name: str) -> tuple[str, ...]:
 
 def homophilous() -> Table:
     """Table 1."""
-    spec = _paper()["homophilous"]
-    columns = _columns(spec["columns"])
-    numbers = _numbers(spec["rows"], [c.heading for c in columns])
-    rows = _rows({"mlp": None, **spec["rows"]}, "gprgnn", "dagnn", "h2gcn")
-    panel = Panel("public split", columns, rows, numbers, pairs=APPNP_PAIRS)
+    rows = _rows({"mlp": None, **_paper()["homophilous"]["rows"]}, "gprgnn", "dagnn", "h2gcn")
+    panel = _panel("public split", "homophilous", rows, APPNP_PAIRS)
     return Table("homophilous", "Table 1: homophilous graphs", [panel])
 
 
@@ -167,13 +171,10 @@ def heterophilous() -> Table:
 
 def backbones() -> Table:
     """Table 3."""
-    spec = _paper()["backbones"]
-    columns = _columns(spec["columns"])
-    numbers = _numbers(spec["rows"], [c.heading for c in columns])
     wanted = ["gcn", "gat", "gcnii", *_own(BACKBONES)]
     rows = [f"{b}{s}" for b in wanted for s in ("", "-none", "-l2b", "-l2u") if s or b in RIVALS]
     pairs = [(f"{b}-{s}", f"{b}-none") for b in wanted for s in ("l2b", "l2u")]
-    panel = Panel("public split", columns, rows, numbers, pairs=pairs)
+    panel = _panel("public split", "backbones", rows, pairs)
     return Table("backbones", "Table 3: other backbones", [panel])
 
 
@@ -201,10 +202,7 @@ def depth() -> Table:
 
 def l2p() -> Table:
     """Table 5."""
-    spec = _paper()["l2p"]
-    columns = _columns(spec["columns"])
-    numbers = _numbers(spec["rows"], [c.heading for c in columns])
-    panel = Panel("the paper's splits", columns, _rows(spec["rows"]), numbers, pairs=APPNP_PAIRS)
+    panel = _panel("the paper's splits", "l2p", _rows(_paper()["l2p"]["rows"]), APPNP_PAIRS)
     return Table("l2p", "Table 5: L2P", [panel])
 
 

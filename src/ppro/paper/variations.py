@@ -43,7 +43,7 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _matters(change: Mapping[str, Any], settings: Settings) -> bool:
-    """Whether a change can make a difference under these settings."""
+    """Tell whether a change can make a difference under these settings."""
     (key,) = change
     if settings.strategy == "none" and key in ControllerSettings.model_fields:
         return False

@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def score(self) -> float:
-        """The mean over the runs."""
+        """Return the mean over the runs."""
         return statistics.fmean(self.accuracies)
 
 
@@ -106,7 +106,7 @@ def choose(
 
 
 def suitable(splits: Splits, device: torch.device | None = None) -> list[Candidate]:
-    """The candidates that can make sense with so many labels, on such a device."""
+    """Return the candidates that can make sense with so many labels, on such a device."""
     few = float(splits.train[0].float().mean()) < FEW_LABELS
     fast = device is not None and device.type == "cuda"
     return [
@@ -117,7 +117,7 @@ def suitable(splits: Splits, device: torch.device | None = None) -> list[Candida
 
 
 def has_negative(features: Tensor) -> bool:
-    """Whether some feature is below zero: such are no counts."""
+    """Tell whether some feature is below zero: such are no counts."""
     values = features.values() if features.layout == torch.sparse_csr else features
     return values.numel() > 0 and float(values.min()) < 0
 
@@ -170,7 +170,7 @@ class _Clock:
     def varied(
         self, ranked: Sequence[Trial], seconds: float, tell: Callable[[str], None]
     ) -> list[Trial]:
-        """The third round; returns its trials and those before it, the best first.
+        """Return the third round; returns its trials and those before it, the best first.
 
         A variation is worth what its base is over all rounds, and its gain over the base on the
         same seeds and splits. Gains within their standard error are noise and count for nothing.
@@ -261,7 +261,7 @@ def affordable(
 
 
 def _gain(trial: Trial, base: Trial) -> tuple[float, float]:
-    """What a trial has more than another of the same seeds: mean and standard error."""
+    """Return what a trial has more than another of the same seeds: mean and standard error."""
     pairs = zip(trial.accuracies, base.accuracies, strict=True)
     gains = [a - b for a, b in pairs]
     return statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(len(gains))

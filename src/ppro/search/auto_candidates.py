@@ -36,13 +36,13 @@ class Candidate:
     for_gpu: bool = False
 
     def settings(self, strategy: str) -> Settings:
-        """The settings of this candidate under a strategy."""
+        """Return the settings of this candidate under a strategy."""
         return Settings(
             **{"strategy": strategy, **self.changes, **self.by_strategy.get(strategy, {})}
         )
 
     def variations(self) -> list[Candidate]:
-        """The same with one of its training settings changed, each to a usual value."""
+        """Return the same with one of its training settings changed, each to a usual value."""
         own = self.settings("none").flat()
         return [
             replace(

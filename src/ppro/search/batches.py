@@ -76,7 +76,7 @@ def train_all(
 
 
 def _program(settings: Settings) -> str:
-    """What runs of one program share; those without consistency need not pay for it."""
+    """Return what runs of one program share; those without consistency need not pay for it."""
     return repr((settings.program(), settings.training.consistency > 0))
 
 

@@ -45,7 +45,7 @@ def _cell(dataset: str, strategy: str, variant: str) -> Cell:
 
 
 def cells() -> list[Cell]:
-    """Every variant on every graph."""
+    """Return every variant on every graph."""
     return [_cell(d, s, v) for d in DATASETS for s in STRATEGIES for v in VARIANTS]
 
 
@@ -55,7 +55,7 @@ def _results(dataset: str, strategy: str, store: Store) -> Results:
 
 
 def notable(results: Results, variant: str) -> bool:
-    """Whether a variant differs from the full method beyond noise."""
+    """Tell whether a variant differs from the full method beyond noise."""
     full = results.get("full")
     if variant == "full" or full is None or full["runs"] != results[variant]["runs"]:
         return False
@@ -63,7 +63,7 @@ def notable(results: Results, variant: str) -> bool:
 
 
 def draw(store: Store) -> Drawing | None:
-    """One panel for each graph, one row in it for each variant."""
+    """Draw one panel for each graph, one row in it for each variant."""
     results = {(d, s): _results(d, s, store) for d in DATASETS for s in STRATEGIES}
     if not any(results.values()):
         return None

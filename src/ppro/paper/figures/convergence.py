@@ -41,7 +41,7 @@ def _cell(dataset: str, strategy: str) -> Cell:
 
 
 def cells() -> list[Cell]:
-    """Both strategies on both graphs."""
+    """Return both strategies on both graphs."""
     return [_cell(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
 
 
@@ -52,12 +52,12 @@ def _curves(dataset: str, strategy: str, store: Store) -> NDArray[np.float64] | 
 
 
 def converged_after(mean: NDArray[np.float64]) -> int:
-    """The first epoch, counted from 1, that is near the best one."""
+    """Return the first epoch, counted from 1, that is near the best one."""
     return int(np.argmax(mean >= mean.max() - NEAR)) + 1
 
 
 def draw(store: Store) -> Drawing | None:
-    """One panel for each graph."""
+    """Draw one panel for each graph."""
     found = {(d, s): _curves(d, s, store) for d in DATASETS for s in STRATEGIES}
     known = {key: curves for key, curves in found.items() if curves is not None}
     if not known:

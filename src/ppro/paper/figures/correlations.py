@@ -97,7 +97,7 @@ def _cell(dataset: str, strategy: str) -> Cell:
 
 
 def cells() -> list[Cell]:
-    """Both strategies on every graph."""
+    """Return both strategies on every graph."""
     return [_cell(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
 
 
@@ -112,7 +112,7 @@ def _all(store: Store) -> Found:
 
 
 def draw(store: Store) -> Drawing | None:
-    """A row of panels for steps, one for priorities; a column for each measure."""
+    """Draw a row of panels for steps, one for priorities; a column for each measure."""
     found = _all(store)
     if not found:
         return None

@@ -34,7 +34,7 @@ _OTHERS = {"marker": "x", "linestyle": ":"}
 
 
 def draw(store: Store) -> Drawing | None:
-    """One panel for each graph."""
+    """Draw one panel for each graph."""
     table = depth()
     found = [entries(panel, store) for panel in table.panels]
     if not any(entry.result for by_place in found for entry in by_place.values()):

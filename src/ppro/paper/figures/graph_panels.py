@@ -27,7 +27,7 @@ _SHAPES = (
 
 
 def within_two_hops(graph: nx.Graph, node: int) -> dict[int, int]:
-    """The nodes within two hops, and how far each is."""
+    """Return the nodes within two hops, and how far each is."""
     found: dict[int, int] = dict(nx.single_source_shortest_path_length(graph, node, cutoff=2))
     return found
 

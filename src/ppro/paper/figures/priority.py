@@ -41,12 +41,12 @@ def _cell() -> Cell:
 
 
 def cells() -> list[Cell]:
-    """The nodes of one graph."""
+    """Return the nodes of one graph."""
     return [_cell()]
 
 
 def cases(graph: nx.Graph, homophily: NDArray[Any]) -> list[int]:
-    """The nodes to look at closely, by their neighbourhoods alone."""
+    """Return the nodes to look at closely, by their neighbourhoods alone."""
     fit = [
         node
         for node in sorted(graph)
@@ -61,7 +61,7 @@ def cases(graph: nx.Graph, homophily: NDArray[Any]) -> list[int]:
 
 
 def draw(store: Store) -> Drawing | None:
-    """The whole graph shaded by priority, and three neighbourhoods beside it."""
+    """Draw the whole graph shaded by priority, and three neighbourhoods beside it."""
     record = store.one(_cell().place)
     if record is None:
         return None

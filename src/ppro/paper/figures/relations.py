@@ -41,12 +41,12 @@ def _cell(dataset: str) -> Cell:
 
 
 def cells() -> list[Cell]:
-    """The large graphs: a tenth of them is many nodes."""
+    """Return the large graphs: a tenth of them is many nodes."""
     return [_cell(dataset) for dataset in _LOOKS]
 
 
 def group_means(measure: NDArray[np.float64], effects: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of each run in each group of nodes, NaN without a node.
+    """Return the mean of each run in each group of nodes, NaN without a node.
 
     Shapes: ``[n]`` and ``[R, n]`` to ``[R, GROUPS]``.
     """
@@ -61,13 +61,13 @@ def group_means(measure: NDArray[np.float64], effects: NDArray[np.float64]) -> N
 
 
 def scaled(arrays: dict[str, NDArray[Any]], effect: str, max_steps: int) -> NDArray[np.float64]:
-    """An effect as a share of L, or as a multiple of each run's mean. Shape ``[R, n]``."""
+    """Return an effect as a share of L, or as a multiple of each run's mean. Shape ``[R, n]``."""
     values = arrays[effect].astype(np.float64)
     return values / (max_steps if effect == "steps" else values.mean(1, keepdims=True))
 
 
 def draw(store: Store) -> Drawing | None:
-    """A row of panels for steps, one for priorities; a column for each measure."""
+    """Draw a row of panels for steps, one for priorities; a column for each measure."""
     records = {dataset: store.one(_cell(dataset).place) for dataset in _LOOKS}
     known = {dataset: record for dataset, record in records.items() if record is not None}
     if not known:

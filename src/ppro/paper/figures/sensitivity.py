@@ -45,7 +45,7 @@ def _cell(dataset: str, key: str, value: float) -> Cell:
 
 
 def cells() -> list[Cell]:
-    """Every value of every setting on every graph."""
+    """Return every value of every setting on every graph."""
     return [_cell(d, key, v) for d in DATASETS for key in RANGES for v in RANGES[key]]
 
 
@@ -55,7 +55,7 @@ def _series(dataset: str, key: str, store: Store) -> Series:
 
 
 def _chosen_value(series: dict[tuple[str, str], Series], dataset: str, key: str) -> float | None:
-    """The value of a setting where another one varies."""
+    """Return the value of a setting where another one varies."""
     for (name, other), found in series.items():
         if name == dataset and other != key:
             for record in found.values():
@@ -64,7 +64,7 @@ def _chosen_value(series: dict[tuple[str, str], Series], dataset: str, key: str)
 
 
 def draw(store: Store) -> Drawing | None:
-    """One panel for each setting."""
+    """Draw one panel for each setting."""
     series = {(d, key): _series(d, key, store) for d in DATASETS for key in RANGES}
     if not any(series.values()):
         return None
@@ -99,7 +99,7 @@ def _line(panel: Axes, dataset: str, found: Series, chosen: float | None) -> Non
 
 
 def _table(series: dict[tuple[str, str], Series]) -> str:
-    """The span of the means: what a bad choice can cost."""
+    """Return the span of the means: what a bad choice can cost."""
     rows = []
     for (dataset, key), found in series.items():
         if found:

@@ -67,7 +67,7 @@ def look() -> Iterator[None]:
 
 
 def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure as wide as a page, and its panels row by row."""
+    """Return a figure as wide as a page, and its panels row by row."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

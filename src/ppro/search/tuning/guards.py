@@ -1,7 +1,7 @@
 """Locks of the workers of a study: one at a time hands out trials, and a dead one is noticed.
 
 A worker holds a lock for as long as it lives, and the system lets go of it when the worker ends,
-however it ends. So a trial whose worker's lock is free is trained by nobody; no clock and no grace
+however it ends. So a trial whose worker's lock is free is not being trained; no clock and no grace
 period is involved.
 """
 
@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 
 def new_worker() -> str:
-    """A name for a worker that no other ever has."""
+    """Return a name for a worker that no other ever has."""
     host = "".join(c if c.isalnum() else "-" for c in platform.node())
     return f"{host or 'host'}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
 
@@ -28,13 +28,13 @@ class Guard(Protocol):
     """Locks that all workers of a storage see."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """A context that one worker at a time is in."""
+        """Return a context that one worker at a time is in."""
 
     def show_life(self, worker: str) -> None:
         """Hold the lock of a worker from now on; again where it was lost."""
 
     def is_alive(self, worker: str) -> bool:
-        """Whether a worker still holds its lock; only inside ``exclusive``."""
+        """Tell whether a worker still holds its lock; only inside ``exclusive``."""
 
     def close(self) -> None:
         """Let go of everything."""
@@ -66,7 +66,7 @@ class FileGuard:
             self._own[worker] = lock
 
     def is_alive(self, worker: str) -> bool:
-        """Whether a worker still holds its lock; the file of a dead one is removed."""
+        """Tell whether a worker still holds its lock; the file of a dead one is removed."""
         if worker in self._own:
             return True
         path = self._path(worker)

@@ -19,7 +19,7 @@ class JournalLock:
     """A lock that the system frees when its holder is killed.
 
     Optuna's own locks are files whose existence counts: those of a killed worker stop all others
-    for half a minute. Whoever gets this one also removes a last line that was not written whole.
+    for half a minute. Taking this one also removes a last line that was not written whole.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -51,7 +51,7 @@ def cut_torn_line(journal: Path) -> None:
 
 
 def open_journal(path: Path) -> JournalStorage:
-    """A storage in a file, which is made where there is none."""
+    """Return a storage in a file, which is made where there is none."""
     path = path.absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     _check(path)

@@ -36,7 +36,7 @@ def best_recipe(
 
 
 def settings_of(study: SharedStudy, evaluator: Evaluator, trial: FrozenTrial) -> Settings:
-    """The settings that a trial stands for, with the seed that trainings begin at."""
+    """Return the settings that a trial stands for, with the seed that trainings begin at."""
     return evaluator.base.replace(**study.space.changes(trial.params))
 
 
@@ -52,7 +52,7 @@ def _note(study: SharedStudy, evaluator: Evaluator, best: FrozenTrial, space: st
 
 
 def record(study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None) -> dict[str, Any]:
-    """The whole search, for a JSON file."""
+    """Return the whole search, for a JSON file."""
     counts, trials = study.counts(), study.study.get_trials(deepcopy=False)
     measured = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
     best = study.complete()[:1]

@@ -22,7 +22,7 @@ class PostgresGuard:
     """Advisory locks of one connection; the server frees them when the connection ends.
 
     The connection must be one to the server itself: a pool in between that hands connections on
-    between transactions (as pgbouncer may) would keep the locks of the dead.
+    between transactions (as pgbouncer may) would keep the locks of workers that have ended.
     """
 
     def __init__(self, url: str) -> None:
@@ -49,7 +49,7 @@ class PostgresGuard:
             self._own.add(worker)
 
     def is_alive(self, worker: str) -> bool:
-        """Whether a worker still holds its lock."""
+        """Tell whether a worker still holds its lock."""
         if worker in self._own:
             return True
         free = self._ask("SELECT pg_try_advisory_lock(:key)", _key(worker))
@@ -84,6 +84,6 @@ class PostgresGuard:
 
 
 def _key(name: str) -> int:
-    """A number for a lock's name, as the server wants it: 64 bits with a sign."""
+    """Return a number for a lock's name, as the server wants it: 64 bits with a sign."""
     digest = hashlib.sha256(f"ppro tune {name}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)

@@ -26,7 +26,7 @@ class TopShare(BasePruner):
         self.share = share
 
     def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
-        """Whether more than the share of all trials did better at this trial's last step."""
+        """Tell whether more than the share of all trials did better at this trial's last step."""
         step = trial.last_step
         if step is None:
             return False

@@ -26,7 +26,7 @@ LISTED = 100_000
 
 
 def key_of(params: Mapping[str, Any]) -> str:
-    """A text that is equal for equal configurations."""
+    """Return a text that is equal for equal configurations."""
     return json.dumps(dict(params), sort_keys=True)
 
 
@@ -51,7 +51,7 @@ class BatchSampler(BaseSampler):
             )
 
     def untried_of_shape(self) -> int:
-        """How many new configurations of the batch's shape there are."""
+        """Return how many new configurations of the batch's shape there are."""
         if self.space.size_of_shape is None:
             return sys.maxsize
         return self.space.size_of_shape - sum(s == self.shape for s in self.tried.values())
@@ -59,13 +59,13 @@ class BatchSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """All choices together: they are known from the beginning."""
+        """Return all choices together: they are known from the beginning."""
         return {k: d for k, d in self.space.distributions.items() if not d.single()}
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """A configuration that was not tried, of the shape that the batch has begun with."""
+        """Return a configuration that was not tried, of the shape that the batch has begun with."""
         fixed = {} if self.shape is None else {SHAPE: self.shape}
         open_choices = {k: d for k, d in search_space.items() if k not in fixed}
         for _ in range(ATTEMPTS):

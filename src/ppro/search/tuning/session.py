@@ -111,6 +111,6 @@ class Session:
         return recipe, facts, notes
 
     def recipe(self) -> Recipe | None:
-        """The best recipe so far."""
+        """Return the best recipe so far."""
         known = self.subject.recipe
         return best_recipe(self.study, self.evaluator, known.dataset, self.space_name, known.paper)

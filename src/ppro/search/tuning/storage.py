@@ -92,5 +92,5 @@ def _database(url: str, guard: Guard) -> RDBStorage:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error: later ones of SQLAlchemy may repeat the URL."""
+    """Return the first line of an error: later ones of SQLAlchemy may repeat the URL."""
     return str(error).splitlines()[0].strip()

@@ -156,7 +156,7 @@ class SharedStudy:
         trials = self.study.get_trials(deepcopy=False)
         elsewhere = {key_of(_params(t)) for t in trials if t.state != TrialState.FAIL}
         failed = [_params(t) for t in trials if t.state == TrialState.FAIL]
-        # Whoever died while it was asking may have left a part of the choices: nothing to repeat.
+        # A worker that died while it was asking may have left a part of the choices.
         whole = [p for p in failed if p.keys() == self.space.distributions.keys()]
         times = Counter(map(key_of, whole))
         for key, params in {key_of(params): params for params in whole}.items():
@@ -171,8 +171,8 @@ class SharedStudy:
     def finish(self, trial: Trial, value: float | None, facts: dict[str, Any]) -> None:
         """Tell the result of a trial, or None of one that was pruned.
 
-        Whoever took this worker for dead has queued the trial again; then its result is not
-        needed any more.
+        Where another worker took this one for dead, it has queued the trial again, and this result
+        is not needed any more.
         """
         state = TrialState.PRUNED if value is None else TrialState.COMPLETE
         with suppress(UpdateFinishedTrialError):
@@ -181,19 +181,19 @@ class SharedStudy:
             self.study.tell(trial, value, state=state, skip_if_finished=True)
 
     def complete(self) -> list[FrozenTrial]:
-        """The trials that ran on every seed, the best first."""
+        """Return the trials that ran on every seed, the best first."""
         found = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         return sorted(found, key=lambda trial: (-_value(trial), trial.number))
 
     def counts(self) -> Counts:
-        """The trials so far."""
+        """Return the trials so far."""
         count = Counter(trial.state for trial in self.study.get_trials(deepcopy=False))
         states = TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.FAIL
         return Counts(*(count[state] for state in states))
 
 
 def _params(trial: FrozenTrial) -> dict[str, Any]:
-    """The choices of a trial, also of one that waits."""
+    """Return the choices of a trial, also of one that waits."""
     return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
 
 

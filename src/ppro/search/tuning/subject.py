@@ -37,17 +37,17 @@ class Subject:
     own: bool = False
 
     def space_name(self, wanted: str | None) -> str:
-        """The space that the user named, else the one for this kind of graph."""
+        """Return the space that the user named, else the one for this kind of graph."""
         if wanted is not None:
             return wanted
         return kind_of_graph(self.graph, self.splits) if self.own else kind_of(self.recipe.dataset)
 
     def space(self, name: str) -> SearchSpace:
-        """The space of that name for this method."""
+        """Return the space of that name for this method."""
         return named_space(name, self.recipe.settings, self.fixed)
 
     def base(self, space: str) -> Settings:
-        """The settings that a search begins from.
+        """Return the settings that a search begins from.
 
         The paper's grid leaves form and depth to the recipe; the spaces of the methods state them,
         from the defaults on.
@@ -60,7 +60,7 @@ class Subject:
         return parse_settings(changes, "--set")
 
     def identity(self, name: str, space: SearchSpace) -> dict[str, Any]:
-        """What must be the same for a study to be gone on with."""
+        """Return what must be the same for a study to be gone on with."""
         base = self.base(name)
         known = fingerprint(self.graph, self.splits, [base], None, None)
         choices = {key: repr(distribution) for key, distribution in space.distributions.items()}
