@@ -102,10 +102,8 @@ class SavedRun:
                 f"it again: ppro.load(…, backbone={own})"
             )
         if own is None and backbone is not None:
-            named = self.config.settings.backbone
-            raise RunError(
-                f"{self.folder}: trained around {named}; leave the argument backbone out"
-            )
+            named = f"{self.folder}: trained around {self.config.settings.backbone}"
+            raise RunError(f"{named}; leave the argument backbone out")
         settings = self.settings if run is None else [self.settings[run]]
         model = build_model(*self.sizes, settings, device, backbone)
         read_weights(self.folder, model, run)
@@ -131,14 +129,11 @@ class SavedRun:
 
     def whole(self, device: torch.device, backbone: OwnBackbone | None = None) -> TrainedRun:
         """Return everything that the folder holds."""
-        return TrainedRun(
-            self.config,
-            self.model(device, backbone=backbone),
+        history, model = (
             history_of(self.metrics(), self.facts),
-            self.nodes(),
-            self.facts,
-            self.schema(),
+            self.model(device, backbone=backbone),
         )
+        return TrainedRun(self.config, model, history, self.nodes(), self.facts, self.schema())
 
 
 def read_facts(folder: Path, runs: int) -> dict[str, Any]:

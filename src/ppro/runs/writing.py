@@ -81,9 +81,8 @@ class TrainedRun:
             own_backbone=own_backbone,
             own_parts=own_parts(config.settings),
         )
-        nodes = NodeRecords.of(
-            graph, splits, result.nodes, result.best_run, embedding=result.embedding
-        )
+        best: Any = {"run": result.best_run, "embedding": result.embedding}
+        nodes = NodeRecords.of(graph, splits, result.nodes, **best)
         facts = summary(config, result, Path(), device, notes)
         done = config.model_copy(update={"trained": trained})
         return cls(done, result.model, result.history, nodes, facts, schema)

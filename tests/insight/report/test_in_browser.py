@@ -202,6 +202,30 @@ def test_a_model_without_controllers_is_shown(
     assert page.errors() == []
 
 
+@pytest.mark.parametrize(
+    ("strategy", "told", "chance"),
+    [("l2b", "It stopped at step", "P(break)"), ("l2u", "It kept step", "P(update)")],
+)
+def test_the_page_uses_the_words_of_the_strategy(
+    page: Page,
+    explained: Explain,
+    small_graph: Graph,
+    written: Write,
+    strategy: str,
+    told: str,
+    chance: str,
+) -> None:
+    page.open(written(explained(small_graph, strategy=strategy, metric="roc-auc")))
+    assert page.text("#story-text").startswith(told)
+    head = "return document.querySelector('#by-step-table thead').textContent"
+    assert chance in page.script(head)
+    assert page.text("#lead").startswith(f"{strategy.upper()} on APPNP. Scores are over all runs")
+    assert "Test ROC AUC" in page.text("#tiles")
+    table = page.script("return document.getElementById('runs').textContent")
+    assert "validation ROC AUC" in table
+    assert page.errors() == []
+
+
 @pytest.mark.parametrize("width", [1280, 400])
 def test_names_and_ticks_of_charts_fit(
     page: Page, explained: Explain, small_graph: Graph, written: Write, width: int
