@@ -99,7 +99,7 @@ class PPro(nn.Module):
                 self.network.criterion = PerNode(criterion)
         if isinstance(backbone, str | type):
             self.network.to(torch.get_default_device())
-        self.total = WeightedSum()
+        self.weighted_sum = WeightedSum()
         self.steps, self.priorities = torch.empty(0, dtype=torch.int64), torch.empty(0)
 
     def forward(
@@ -216,7 +216,7 @@ class PPro(nn.Module):
                 "for each node of x, a column for each measure; see ppro.nn.influence"
             )
         adjacency = EdgeAdjacency(
-            self.total,
+            self.weighted_sum,
             edge_index,
             edge_weight,
             x.shape[0],

@@ -64,7 +64,7 @@ class EdgeAdjacency(Adjacency):
 
     def __init__(
         self,
-        total: WeightedSum,
+        weighted_sum: WeightedSum,
         edge_index: Tensor,
         edge_weight: Tensor | None,
         num_nodes: int,
@@ -73,7 +73,7 @@ class EdgeAdjacency(Adjacency):
         normalisation: Normalisation = "symmetric",
         self_loops: bool = True,
     ) -> None:
-        self.total, self.edge_index, self.edge_weight = total, edge_index, edge_weight
+        self.weighted_sum, self.edge_index, self.edge_weight = weighted_sum, edge_index, edge_weight
         self.num_nodes, self.dtype = num_nodes, dtype
         self.normalisation, self.self_loops = normalisation, self_loops
         self.values = self.adjoint_values = None
@@ -92,14 +92,14 @@ class EdgeAdjacency(Adjacency):
             if self._product is None:
                 self._product = sparse_adjacency(self.edge_index, weight, loops)
             return self._product.matmul(rows.unsqueeze(0))
-        passed: Tensor = self.total(self.edge_index, weight, rows)
+        passed: Tensor = self.weighted_sum(self.edge_index, weight, rows)
         return (passed + loops.unsqueeze(-1) * rows).unsqueeze(0)
 
     def _needs_no_messages(self, weight: Tensor, h: Tensor) -> bool:
         """Tell whether a sparse product will do, which is faster on a CPU and stores less."""
         if torch.compiler.is_compiling() or h.device.type != "cpu" or weight.requires_grad:
             return False
-        return not self.total.explain and h.dtype in (torch.float32, torch.float64)
+        return not self.weighted_sum.explain and h.dtype in (torch.float32, torch.float64)
 
     def apart(self) -> Tensor:
         """Return which edges lead from one node to another. Shape ``[E]``, bool."""
@@ -180,7 +180,7 @@ class EdgeEntries(Entries):
         """Return Σ_j a_ij z_j. Shapes: a ``[B, E + n]``, z ``[B, n, d]`` to ``[B, n, d]``."""
         edges = self.adjacency.edge_index
         between, own = a[:, : edges.shape[1]], a[:, edges.shape[1] :]
-        mixed: Tensor = self.adjacency.total(edges, between.t(), z.transpose(0, 1))
+        mixed: Tensor = self.adjacency.weighted_sum(edges, between.t(), z.transpose(0, 1))
         mixed = mixed.transpose(0, 1)
         return mixed + own.unsqueeze(-1) * z if self.adjacency.self_loops else mixed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,3 +50,9 @@ def test_the_page_runs(
 def test_the_loop_of_the_readme_has_at_most_30_lines() -> None:
     (loop,) = [block for block in blocks(README) if "ppro.nn.PPro" in block]
     assert len(loop.splitlines()) <= 30
+
+
+def test_the_tool_that_measures_the_readme_finds_its_loop() -> None:
+    names = runpy.run_path(str(ROOT / "tools" / "module_accuracy.py"))
+    assert "manual_seed(0)" in names["loop"]()
+    assert "best = max(best" in names["loop"]()
