@@ -5,7 +5,6 @@ Every mutant changes one thing in the source; a test must fail for it, which kil
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections import Counter
@@ -13,6 +12,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from ppro.files import readable_json, write_text
 
 LIMIT = 80.0
 """The least share of mutants that tests must kill, in percent."""
@@ -55,7 +56,7 @@ def record(modules: dict[str, dict[str, int]]) -> dict[str, Any]:
 def main() -> None:
     """Write the record; exit with 1 when too few mutants were killed."""
     found = record(counted(sys.stdin))
-    Path(sys.argv[1]).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    write_text(Path(sys.argv[1]), readable_json(found))
     print(f"{found['killed']} of {found['total']} mutants killed: {found['percent']} %")
     sys.exit(1 if found["percent"] < LIMIT else 0)
 

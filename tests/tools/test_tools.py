@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from ppro.settings import recipes
 from ppro.settings.recipe import parse_recipe
 from ppro.settings.recipes import shipped_recipe
 
@@ -82,3 +83,6 @@ def test_recipes_are_written_from_results(tmp_path: Path) -> None:
     assert made.found is not None
     assert made.found.runs == 10
     assert made.paper == shipped_recipe("cora-l2b").paper
+    shipped = Path(recipes.__file__).parent
+    for file in tmp_path.iterdir():
+        assert file.read_text() == (shipped / file.name).read_text(), "run `make recipes`"

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ppro.errors import RunError
-from ppro.files import dump_json, whole_file
+from ppro.files import readable_json, write_text
 from ppro.runs.versions import versions
 from ppro.training.threads import available_cores
 
@@ -35,7 +35,6 @@ def write_report(out: Path | None, report: Mapping[str, Any]) -> None:
     if out is None:
         return
     try:
-        with whole_file(out) as path:
-            path.write_text(dump_json(report, indent=2) + "\n", encoding="utf-8")
+        write_text(out, readable_json(report))
     except OSError as error:
         raise RunError(f"{out}: cannot be written ({error.strerror})") from None

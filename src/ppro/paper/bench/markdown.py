@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ppro.files import markdown_table
+
 
 def table(head: str, rows: Sequence[Sequence[str]]) -> str:
     """A table whose column names are words, then texts with bars between."""
     words, *texts = head.split("|")
     names = [*words.split(), *texts]
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown_table(names, rows)
 
 
 def percent(share: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ppro.errors import RunError
+from ppro.files import markdown_table
 
 Row = Mapping[str, Any]
 
@@ -54,13 +55,17 @@ def page(reports: Mapping[str, Any], chart: str) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    head = "| graph | form | L | strategy | runs | threads | ours, ms | PyG, ms | ours / PyG |"
-    lines = [head, "|---|---|---|---|---|---|---|---|---|"]
-    for row in rows:
-        cells = [row[key] for key in ("graph", "form", "max_steps", "strategy", "runs", "threads")]
-        cells += [f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}"]
-        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    timed = ("ours, ms", "PyG, ms", "ours / PyG")
+    head = ["graph", "form", "L", "strategy", "runs", "threads", *timed]
+    keys = ("graph", "form", "max_steps", "strategy", "runs", "threads")
+    cells = [
+        [
+            *(str(row[key]) for key in keys),
+            *(f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}"),
+        ]
+        for row in rows
+    ]
+    return markdown_table(head, cells) + "\n"
 
 
 def _findings(report: Mapping[str, Any]) -> str:
