@@ -108,19 +108,22 @@ class EdgeAdjacency(Adjacency):
     def _normalise(self) -> tuple[Tensor, Tensor]:
         """Return the entries of Â at the edges, and on the diagonal. Shapes ``[E]`` and ``[n]``."""
         source, target = self.edge_index
+        # In half precision one could not count the neighbours of a node of high degree.
+        exact = torch.promote_types(self.dtype, torch.float32)
         if self.edge_weight is None:
-            weight = torch.ones(source.shape[0], dtype=self.dtype, device=source.device)
+            weight = torch.ones(source.shape[0], dtype=exact, device=source.device)
         else:
-            weight = self.edge_weight.to(self.dtype)
+            weight = self.edge_weight.to(exact)
         loops = weight.new_zeros(self.num_nodes)
         if self.self_loops:
             weight, loops = self._with_loops(weight, target)
         degree = loops.index_add(0, target, weight)
         power = -0.5 if self.normalisation == "symmetric" else -1.0
         scale = torch.where(degree > 0, degree, 1.0).pow(power)
-        if self.normalisation == "row":
-            return weight * scale[target], loops * scale
-        return weight * scale[target] * scale[source], loops * scale.square()
+        weight, loops = weight * scale[target], loops * scale
+        if self.normalisation == "symmetric":
+            weight, loops = weight * scale[source], loops * scale
+        return weight.to(self.dtype), loops.to(self.dtype)
 
     def _with_loops(self, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Move the weights of self-loops to the nodes; nodes without one get 1."""

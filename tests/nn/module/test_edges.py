@@ -44,6 +44,14 @@ def test_first_and_second_slopes_are_right() -> None:
     torch.testing.assert_close(product(DIRECTED, *given), product(DIRECTED, weight, h))
 
 
+def test_half_precision_counts_the_neighbours_of_a_hub() -> None:
+    leaves = torch.arange(1, 1000)
+    star = torch.stack([leaves, torch.zeros_like(leaves)])
+    h = torch.ones(1000, 1, dtype=torch.bfloat16)
+    exact = product(star, None, h.double())
+    assert abs(float(product(star, None, h)[0]) / float(exact[0]) - 1) < 0.01
+
+
 def test_attention_over_loops_and_directions() -> None:
     x = toy_graph()[0][:5]
     model = toy_model("gat", "none").eval()
