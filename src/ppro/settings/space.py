@@ -14,6 +14,13 @@ Shapes = tuple[Mapping[str, Any], ...]
 _OF_TRAINING = ("dropout", "weight_decay", "lr")
 
 
+def usual(
+    dropout: tuple[float, ...], weight_decay: tuple[float, ...], lr: tuple[float, ...]
+) -> Values:
+    """Return the choices that most searches have, the published value of each first."""
+    return {"dropout": dropout, "weight_decay": weight_decay, "lr": lr}
+
+
 @dataclass(frozen=True)
 class Space:
     """The choices of a method.

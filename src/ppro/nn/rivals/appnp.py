@@ -7,7 +7,7 @@ from ppro.nn.backbones import Backbone
 from ppro.nn.backbones import appnp as backbones
 from ppro.nn.rivals.bare import BareBackbone
 from ppro.parts.choices import Kind
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class APPNP(BareBackbone):
@@ -45,10 +45,6 @@ class APPNP(BareBackbone):
                     "self_loops": False,
                 },
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-3, 5e-4, 1e-5),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-3, 5e-4, 1e-5), (0.01, 0.005, 0.05)),
         ),
     }

@@ -15,7 +15,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.predictor import Predictor
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class DAGNN(Predictor):
@@ -29,11 +29,7 @@ class DAGNN(Predictor):
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"max_steps": 10, "hidden": 64}, {"max_steps": 20, "hidden": 64}),
-            values={
-                "dropout": (0.8, 0.5, 0.7),
-                "weight_decay": (5e-3, 2e-2, 1e-3),
-                "lr": (0.01, 0.005, 0.02),
-            },
+            values=usual((0.8, 0.5, 0.7), (5e-3, 2e-2, 1e-3), (0.01, 0.005, 0.02)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -41,11 +37,7 @@ class DAGNN(Predictor):
                 {"max_steps": 10, "hidden": 64, "feature_norm": "none"},
                 {"max_steps": 5, "hidden": 64, "feature_norm": "none"},
             ),
-            values={
-                "dropout": (0.8, 0.5, 0.2),
-                "weight_decay": (5e-3, 5e-4, 5e-5),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.8, 0.5, 0.2), (5e-3, 5e-4, 5e-5), (0.01, 0.005, 0.05)),
         ),
     }
 

@@ -18,7 +18,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 _SHAPE = {"max_steps": 2, "decay": "all"}
 
@@ -44,11 +44,7 @@ class GAT(Baseline, Attending):
                 {"hidden": 32, "heads": 4, **_SHAPE},
                 {"hidden": 128, "heads": 8, **_SHAPE},
             ),
-            values={
-                "dropout": (0.6, 0.5, 0.7),
-                "weight_decay": (5e-4, 1e-3, 1e-4),
-                "lr": (0.005, 0.01, 0.02),
-            },
+            values=usual((0.6, 0.5, 0.7), (5e-4, 1e-3, 1e-4), (0.005, 0.01, 0.02)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -56,11 +52,7 @@ class GAT(Baseline, Attending):
                 {"hidden": 64, "heads": 8, "feature_norm": "none", **_SHAPE},
                 {"hidden": 64, "heads": 8, "feature_norm": "none", "self_loops": False, **_SHAPE},
             ),
-            values={
-                "dropout": (0.6, 0.2, 0.5),
-                "weight_decay": (5e-4, 1e-5, 5e-3),
-                "lr": (0.005, 0.01, 0.05),
-            },
+            values=usual((0.6, 0.2, 0.5), (5e-4, 1e-5, 5e-3), (0.005, 0.01, 0.05)),
         ),
     }
 

@@ -17,7 +17,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class GCN(Baseline):
@@ -35,11 +35,7 @@ class GCN(Baseline):
                 {"max_steps": 2, "hidden": 64},
                 {"max_steps": 2, "hidden": 64, "decay": "all"},
             ),
-            values={
-                "dropout": (0.5, 0.6, 0.7, 0.8),
-                "weight_decay": (5e-4, 1e-3, 5e-3),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.6, 0.7, 0.8), (5e-4, 1e-3, 5e-3), (0.01, 0.005, 0.05)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -47,11 +43,7 @@ class GCN(Baseline):
                 {"max_steps": 2, "hidden": 64, "feature_norm": "none"},
                 {"max_steps": 2, "hidden": 64, "feature_norm": "none", "self_loops": False},
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-4, 1e-5, 5e-3),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-4, 1e-5, 5e-3), (0.01, 0.005, 0.05)),
         ),
     }
 

@@ -7,7 +7,7 @@ from ppro.nn.backbones import Backbone
 from ppro.nn.backbones import gcnii as backbones
 from ppro.nn.rivals.bare import BareBackbone
 from ppro.parts.choices import Kind
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 _SHAPE = {"hidden": 64, "decay": "all"}
 """All weights decay: those of the steps by ``step_decay``, the outer ones by ``weight_decay``."""
@@ -55,10 +55,6 @@ class GCNII(BareBackbone):
                     "feature_norm": "none",
                 },
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.7),
-                "weight_decay": (5e-4, 1e-4, 1e-3),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.7), (5e-4, 1e-4, 1e-3), (0.01, 0.005, 0.05)),
         ),
     }

@@ -24,7 +24,7 @@ from ppro.nn.rivals.base import Baseline
 from ppro.nn.rivals.isomap import Places, components, places
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 if TYPE_CHECKING:
     from ppro.graph.core import Graph
@@ -72,11 +72,7 @@ class GeomGCN(Baseline):
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"hidden": 16}, {"hidden": 32}),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-6, 5e-4, 5e-3),
-                "lr": (0.05, 0.01, 0.005),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-6, 5e-4, 5e-3), (0.05, 0.01, 0.005)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -85,11 +81,7 @@ class GeomGCN(Baseline):
                 {"hidden": 32, "feature_norm": "none"},
                 {"hidden": 48, "feature_norm": "none"},
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-5, 5e-6, 5e-4),
-                "lr": (0.05, 0.01, 0.005),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-5, 5e-6, 5e-4), (0.05, 0.01, 0.005)),
         ),
     }
 

@@ -16,7 +16,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.predictor import Predictor
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class GPRGNNSettings(NetworkSettings):
@@ -48,11 +48,7 @@ class GPRGNN(Predictor):
                 {"max_steps": 10, "hidden": 64, "alpha": 0.2},
                 {"max_steps": 10, "hidden": 64, "alpha": 0.5},
             ),
-            values={
-                "dropout": (0.5, 0.7, 0.8),
-                "weight_decay": (5e-4, 5e-3, 1e-2),
-                "lr": (0.01, 0.002, 0.05),
-            },
+            values=usual((0.5, 0.7, 0.8), (5e-4, 5e-3, 1e-2), (0.01, 0.002, 0.05)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -61,11 +57,7 @@ class GPRGNN(Predictor):
                 {"max_steps": 10, "hidden": 64, "alpha": 0.5, "feature_norm": "none"},
                 {"max_steps": 10, "hidden": 64, "alpha": 0.1, "feature_norm": "none"},
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.7),
-                "weight_decay": (5e-4, 0.0, 5e-3),
-                "lr": (0.05, 0.01, 0.002),
-            },
+            values=usual((0.5, 0.2, 0.7), (5e-4, 0.0, 5e-3), (0.05, 0.01, 0.002)),
         ),
     }
 

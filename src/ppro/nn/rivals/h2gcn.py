@@ -22,7 +22,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 if TYPE_CHECKING:
     from ppro.graph.core import Graph
@@ -64,11 +64,7 @@ class H2GCN(Baseline):
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"max_steps": 2, "hidden": 64}, {"max_steps": 1, "hidden": 64}),
-            values={
-                "dropout": (0.5, 0.0, 0.7),
-                "weight_decay": (1e-3, 2e-5, 1e-2),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.0, 0.7), (1e-3, 2e-5, 1e-2), (0.01, 0.005, 0.05)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -77,11 +73,7 @@ class H2GCN(Baseline):
                 {"max_steps": 1, "hidden": 64, "feature_norm": "none"},
                 {"max_steps": 2, "hidden": 64, "feature_norm": "none"},
             ),
-            values={
-                "dropout": (0.5, 0.0, 0.7),
-                "weight_decay": (1e-3, 2e-5, 1e-2),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.0, 0.7), (1e-3, 2e-5, 1e-2), (0.01, 0.005, 0.05)),
         ),
     }
 

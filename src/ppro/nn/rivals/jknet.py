@@ -19,7 +19,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.gcn import GCN
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 Jumping = Literal["cat", "max"]
 
@@ -51,11 +51,7 @@ class JKNet(GCN):
                 {"max_steps": 4, "hidden": 64, "jumping": "max", "decay": "all"},
                 {"max_steps": 2, "hidden": 64, "jumping": "cat", "decay": "all"},
             ),
-            values={
-                "dropout": (0.8, 0.5, 0.6),
-                "weight_decay": (5e-4, 1e-4, 1e-3),
-                "lr": (0.005, 0.01, 0.02),
-            },
+            values=usual((0.8, 0.5, 0.6), (5e-4, 1e-4, 1e-3), (0.005, 0.01, 0.02)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -67,11 +63,7 @@ class JKNet(GCN):
                     "self_loops": False,
                 },
             ),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-4, 1e-5, 5e-3),
-                "lr": (0.005, 0.01, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-4, 1e-5, 5e-3), (0.005, 0.01, 0.05)),
         ),
     }
 

@@ -18,7 +18,7 @@ from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class MLP(Baseline):
@@ -29,19 +29,11 @@ class MLP(Baseline):
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"hidden": 64}, {"hidden": 256}),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-4, 5e-3, 1e-2),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-4, 5e-3, 1e-2), (0.01, 0.005, 0.05)),
         ),
         "heterophilous": Space(
             shapes=({"hidden": 64, "feature_norm": "none"}, {"hidden": 64, "feature_norm": "row"}),
-            values={
-                "dropout": (0.5, 0.2, 0.8),
-                "weight_decay": (5e-4, 1e-5, 5e-3),
-                "lr": (0.01, 0.005, 0.05),
-            },
+            values=usual((0.5, 0.2, 0.8), (5e-4, 1e-5, 5e-3), (0.01, 0.005, 0.05)),
         ),
     }
 

@@ -7,7 +7,7 @@ from ppro.nn.backbones import Backbone
 from ppro.nn.backbones import sgc as backbones
 from ppro.nn.rivals.bare import BareBackbone
 from ppro.parts.choices import Kind
-from ppro.settings.space import Space
+from ppro.settings.space import Space, usual
 
 
 class SGC(BareBackbone):
@@ -19,11 +19,7 @@ class SGC(BareBackbone):
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"max_steps": 2}, {"max_steps": 3}, {"max_steps": 4}),
-            values={
-                "dropout": (0.0, 0.5),
-                "weight_decay": (1e-5, 5e-6, 1e-4, 5e-4),
-                "lr": (0.2, 0.05, 0.01),
-            },
+            values=usual((0.0, 0.5), (1e-5, 5e-6, 1e-4, 5e-4), (0.2, 0.05, 0.01)),
         ),
         "heterophilous": Space(
             shapes=(
@@ -32,10 +28,6 @@ class SGC(BareBackbone):
                 {"max_steps": 1, "feature_norm": "none"},
                 {"max_steps": 2, "feature_norm": "none", "self_loops": False},
             ),
-            values={
-                "dropout": (0.0, 0.5),
-                "weight_decay": (1e-5, 1e-4, 1e-3),
-                "lr": (0.2, 0.05, 0.01),
-            },
+            values=usual((0.0, 0.5), (1e-5, 1e-4, 1e-3), (0.2, 0.05, 0.01)),
         ),
     }
