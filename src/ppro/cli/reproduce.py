@@ -143,7 +143,8 @@ def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> 
             ask = partial(works_of, sections, plan, words)
             todo = pool.missing(ask(), plan.store)
             if todo:
-                title = f"{', '.join(s.name for s in sections)}: {len(todo)} experiments to run"
+                names, number = [s.name for s in sections], console.count(len(todo), "experiment")
+                title = f"{', '.join(names)}: {number} to run"
                 with console.task_progress(title, len(todo)) as on_done:
                     pool.run_missing(ask, plan, jobs, on_done)
     except KeyboardInterrupt:
