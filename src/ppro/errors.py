@@ -1,7 +1,5 @@
 """Errors that a user can act on: each message names the cause and a remedy."""
 
-from __future__ import annotations
-
 
 class PProError(Exception):
     """Base of every error the user can mend; the command line shows its text and exits with 2."""

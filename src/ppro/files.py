@@ -1,7 +1,5 @@
 """Files that are whole or not there, and JSON that every reader takes."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -115,7 +115,7 @@ def test_a_registered_dataset_brings_its_own_split(monkeypatch: pytest.MonkeyPat
     splits = make_splits(graph, "pairs", "halves", 3, 0)
     assert splits.train.tolist() == 3 * [[True, True, False, False, False, False]]
     assert splits.test.sum() == 6
-    with pytest.raises(DataError, match="unknown split 'thirds'; valid: .*halves"):
+    with pytest.raises(DataError, match=r"unknown split 'thirds'; valid: .*halves"):
         make_splits(graph, "pairs", "thirds", 1, 0)
     with pytest.raises(DataError, match="pairs has no split public; it has halves"):
         make_splits(graph, "pairs", "public", 1, 0)

@@ -7,8 +7,6 @@ One module for each command: ``train``, ``tune``, ``predict``, ``report``, ``exp
 help comes without PyTorch.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``ppro bench scale``: what the cost model foretells for graphs of any size."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Options that several commands take, and what they mean."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,9 +76,7 @@ RunFolder = Annotated[
 ]
 RunIndex = Annotated[
     int | None,
-    typer.Option(
-        "--run", min=0, help="Which of the runs.", show_default="best validation score"
-    ),
+    typer.Option("--run", min=0, help="Which of the runs.", show_default="best validation score"),
 ]
 Report = Annotated[
     Path | None, typer.Option("--out", help="JSON file to write.", show_default="none")

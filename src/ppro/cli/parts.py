@@ -1,7 +1,5 @@
 """``ppro parts``: what plugs in, by kind, those of the user's scripts included."""
 
-from __future__ import annotations
-
 from ppro.cli import console
 
 

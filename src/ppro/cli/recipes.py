@@ -1,7 +1,5 @@
 """``ppro recipes``: the settings that ship with the package."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

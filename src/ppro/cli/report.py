@@ -1,7 +1,5 @@
 """``ppro report``: a saved run as one HTML file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

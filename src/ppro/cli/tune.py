@@ -1,7 +1,5 @@
 """``ppro tune``: search settings on validation accuracy, alone or with other workers."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The C library's allocator, told to keep what training frees and asks for again in each epoch."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

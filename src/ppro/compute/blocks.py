@@ -4,8 +4,6 @@ A block is small enough for the cache of a core. Threads take whole blocks and u
 inside them, so that they wait for each other once in a pass and not in every operation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """An epoch as one CUDA graph: small graphs are bound by kernel launches, and a replay is one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

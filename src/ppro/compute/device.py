@@ -1,7 +1,5 @@
 """The device that a user names."""
 
-from __future__ import annotations
-
 import re
 
 import torch

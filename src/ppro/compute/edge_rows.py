@@ -3,8 +3,6 @@
 No pass makes a 64-bit array as long as the edges; all run on the threads PyTorch may use.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

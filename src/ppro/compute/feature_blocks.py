@@ -1,7 +1,5 @@
 """Features that stay on disk and pass through row-wise layers block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 

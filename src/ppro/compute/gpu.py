@@ -1,7 +1,5 @@
 """The sparse product on a GPU: one fused kernel for all runs."""
 
-from __future__ import annotations
-
 import torch
 import triton
 import triton.language as tl

@@ -1,7 +1,5 @@
 """Dropout on a GPU: hash, compare and scale in one kernel that stores nothing but its result."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

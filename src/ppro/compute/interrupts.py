@@ -1,7 +1,5 @@
 """Ctrl-C between two epochs instead of inside one, so that what is kept is always whole."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from types import FrameType, TracebackType

@@ -1,7 +1,5 @@
 """Layers that hold the weights of many runs in a leading dimension."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Training asks its ranks for sums and decisions over all nodes. A process alone, 
 its own answer; :mod:`ppro.distributed` has ranks that answer together.
 """
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from ppro.compute.interrupts import CtrlC

@@ -5,8 +5,6 @@ M_r share their pattern and may differ in their values (dropout). Each run's emb
 together in memory, so that they stay in the cache while their product is computed.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache

@@ -3,8 +3,6 @@
 Those whose files are fetched are listed in ``catalog.toml``, generated ones beside their generator.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from importlib import resources

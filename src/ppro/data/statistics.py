@@ -1,7 +1,5 @@
 """Statistics of a graph, as ``ppro data describe`` shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypedDict
 

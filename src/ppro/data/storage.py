@@ -1,7 +1,5 @@
 """Folders that hold raw files, and the hash that every raw file must have."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The rows of X that a rank owns: in memory, or read from the file of a large graph."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """What all ranks say of their nodes, brought together on rank 0."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ A rank that dies closes its connections, so that the next call of every other ra
 failure becomes a :class:`~ppro.errors.RankError` that names the remedy.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import re

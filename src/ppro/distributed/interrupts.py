@@ -1,7 +1,5 @@
 """Ctrl-C for several ranks: all of them stop after the same epoch."""
 
-from __future__ import annotations
-
 import signal
 from types import FrameType, TracebackType
 from typing import Self

@@ -1,7 +1,5 @@
 """Rows of the adjacency that a rank owns, taken from a graph by the numbers of their nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Measures of nodes over all ranks: moments, and the influence part of the priority."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

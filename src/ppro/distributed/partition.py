@@ -1,7 +1,5 @@
 """Which rank owns which node."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

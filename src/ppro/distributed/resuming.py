@@ -4,8 +4,6 @@ What training changes is the same on every rank, so a checkpoint says nothing of
 of them goes on from it, and so does one process.
 """
 
-from __future__ import annotations
-
 import json
 
 import torch

@@ -1,7 +1,5 @@
 """Graphs of other libraries as ours: PyTorch Geometric, NetworkX, SciPy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Graphs of PyTorch Geometric, NetworkX and SciPy, taken apart; no library is imported."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Nodes by the ids that a user writes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ppro.errors import DataError

@@ -1,7 +1,5 @@
 """Labels as users write them: names or numbers, with gaps where the class is not known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A graph too large for memory: edges by rows, features in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

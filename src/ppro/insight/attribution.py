@@ -3,8 +3,6 @@
 To first order, the gradient of an answer times one of its inputs is what that input adds to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 

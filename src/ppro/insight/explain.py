@@ -1,7 +1,5 @@
 """Why a node got its class, its step and its priority: what a trained run says step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run says of one node, as plain values: what ``ppro explain --json`` prints."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PPro: a backbone whose nodes propagate as far as the controllers say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 

@@ -1,7 +1,5 @@
 """The controllers over many rows, block by block: their first layer is never stored for all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Self
 

@@ -1,7 +1,5 @@
 """The two controllers: one shared first layer, a propagation head and a weight head."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A large graph prepared for a network: edges normalised by rows, features left on disk."""
 
-from __future__ import annotations
-
 import torch
 
 from ppro.compute.feature_blocks import BlockedFeatures

@@ -8,8 +8,6 @@ Where several processes hold the nodes, ``total`` is the sum of ``valid`` over a
 a process gets is its part: the parts add up to the loss.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """PPro as a module: features and edges in, logits out, and both losses of Algorithm 1."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

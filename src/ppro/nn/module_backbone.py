@@ -1,7 +1,5 @@
 """The backbone of the module: one of ours by name or class, or modules of the user's own."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol, cast

@@ -1,7 +1,5 @@
 """The priority measures of a graph alone, for a list of edges, kept for the graphs seen last."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ is recorded by autograd instead, so that gradients reach features, edge weights 
 explainer, and PyTorch's generator decides the dropout.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Self
 

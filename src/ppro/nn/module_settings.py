@@ -1,7 +1,5 @@
 """The keywords of the module, checked as the settings that they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A tuned PPro and a tuned backbone differ in many settings. Here they differ in t
 alone: the backbone has those of its own recipe, the controllers those of the strategy's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``--recipe auto`` beside the tuned recipes: what it chooses, and what that reaches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A cell of a table or figure: a method on a graph, at the settings that its search chose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Which of the recorded settings become the recipe of a graph and a strategy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from ppro.paper import fresh

@@ -1,7 +1,5 @@
 """The recorded settings that compete for a recipe, the best validation accuracy first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The statistics of the datasets, beside those that the paper prints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

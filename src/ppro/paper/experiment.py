@@ -4,8 +4,6 @@ Searches, cells of tables, runs behind figures, rounds of the choice of recipes,
 ablations are all lists of these.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from abc import ABC, abstractmethod

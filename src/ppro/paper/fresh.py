@@ -4,8 +4,6 @@ What a recipe is worth is measured on them: the shipped settings, whatever was p
 and what the controllers alone add to the backbone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What is kept of single nodes: their steps, priorities and place in the graph, as plain arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The pages of results: one that a summary opens, and one about the rounds of the recipes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 

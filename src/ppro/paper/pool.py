@@ -1,7 +1,5 @@
 """Experiments one after the other, or side by side in processes; each leaves its file when done."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Callable, Sequence

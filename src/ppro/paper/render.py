@@ -1,7 +1,5 @@
 """Tables as Markdown and LaTeX, from result files and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ first of them with the backbones that suited the other strategies. No round look
 and each leaves one file for every graph and strategy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What each round of the choice of recipes came to, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All that ``ppro reproduce`` knows by a name: what experiments it needs, and how it is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

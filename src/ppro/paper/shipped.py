@@ -1,7 +1,5 @@
 """The shipped recipes, and all that was proposed for them, on fresh seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

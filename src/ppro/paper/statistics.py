@@ -1,7 +1,5 @@
 """Is a difference more than noise? Standard errors, and tests over the same splits and seeds."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

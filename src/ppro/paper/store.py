@@ -1,7 +1,5 @@
 """Where results lie: one JSON file for each experiment, whole or not there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path

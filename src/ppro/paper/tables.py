@@ -1,7 +1,5 @@
 """The paper's tables: which cells they have, and what the paper prints in them."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Settings near given ones: what a last round tries beside the best of the searches."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from typing import Any

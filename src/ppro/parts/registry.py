@@ -1,7 +1,5 @@
 """Parts by their names: those of the package, and those that a user's script defines."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence

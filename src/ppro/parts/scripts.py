@@ -1,7 +1,5 @@
 """Scripts of a user, run so that the parts they define are known by their names."""
 
-from __future__ import annotations
-
 import sys
 import zlib
 from collections.abc import Sequence

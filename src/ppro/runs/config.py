@@ -1,7 +1,5 @@
 """``settings.toml`` of a run folder: what was trained, and what opening it needs."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """PPro as an estimator: fit a graph of yours, predict, on the contract of scikit-learn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The parameters of the estimator, and the settings of each run that follow from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

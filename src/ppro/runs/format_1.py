@@ -1,7 +1,5 @@
 """Run folders and estimators that version 0.1 wrote: two formats, read as the one of today."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``metrics.jsonl``: one JSON object for each epoch and run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a fitted model says of every node of a graph, as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The table of nodes: what a run says of every node, as CSV or Parquet."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Open a run folder: the one way for predict, explain, report and ``ppro.load``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ppro.errors import RunError

@@ -5,8 +5,6 @@ the name, so trainings begun at the same time do not meet. It is removed once th
 what is left of a training that was stopped is never overwritten.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Apply a saved run to a graph: what ``ppro predict`` writes and prints."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Problems with the files of a run folder, in one line each."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ centrality, and the scale of the heterophily degree) stays that of the whole gra
 are those of a pass over all nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A run folder that was opened: its files, each read when it is asked for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Nothing that is read is ever executed. A model around your own modules is saved 
 loading takes the modules again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The graph of a run and the masks of its runs, from the catalogue or from files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``result.json`` of a run folder: what came out of a training, as plain numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tensors of a run folder: the weights of all runs, and reading safetensors in general."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

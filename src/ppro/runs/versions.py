@@ -1,7 +1,5 @@
 """What a result was computed with."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 

@@ -6,8 +6,6 @@ best two train once more beside variations of themselves, and then the first thr
 as there is time. The best mean validation accuracy wins.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 import time

@@ -1,7 +1,5 @@
 """Many runs of a method on one graph, put into as few programs as they allow."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which recipe a training takes: the named one, the shipped one, or what suits the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path

@@ -4,8 +4,6 @@ Nothing is listed here. Titles, notes and spaces come from the classes, so that 
 user's script registers is a method too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The errors of pydantic in one line each, with a remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import ValidationError

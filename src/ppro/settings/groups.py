@@ -1,7 +1,5 @@
 """What all groups of settings share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 

@@ -1,7 +1,5 @@
 """Recipes: a dataset, a split and settings for it, as TOML."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a graph, its splits and settings to the parts that train: inputs, model, rows."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 

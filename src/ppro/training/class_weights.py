@@ -1,7 +1,5 @@
 """Weights of the classes in the losses, for classes of very different sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal

@@ -4,8 +4,6 @@ Not part of the paper; off unless ``consistency`` is above 0. It follows GRAND (
 the mean prediction of S training-mode forwards, sharpened, is what each of them is drawn to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """What a training was made of, in a few short texts: equal texts, equal training."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A metric sees gathered predictions, so one that does not add up over processes, 
 under a curve, is exact on any number of ranks.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Adam over the parameters of many runs, each with its own learning rate and decay."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 

@@ -4,8 +4,6 @@ Everything is updated in place and without asking the host, so that an epoch can
 as a CUDA graph and replayed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

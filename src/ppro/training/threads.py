@@ -1,7 +1,5 @@
 """How the cores of a CPU are shared out: runs side by side first, threads inside a product next."""
 
-from __future__ import annotations
-
 import os
 
 import torch

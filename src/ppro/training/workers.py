@@ -3,8 +3,6 @@
 Threads inside one sparse product wait for each other at every step; runs never do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress

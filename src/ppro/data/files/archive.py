@@ -4,8 +4,6 @@ Nothing is extracted and nothing unpickled: members are read one by one, and the
 array is compared with the size of its member before any memory is asked for.
 """
 
-from __future__ import annotations
-
 import math
 import zipfile
 import zlib

@@ -13,8 +13,6 @@ and likewise ``val`` and ``test``       optional
 ======================================  ==========================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Columns of a table: their cells, which of them are features, and the matrix they make."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

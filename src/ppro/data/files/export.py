@@ -1,7 +1,5 @@
 """A graph as a table of nodes and a table of edges."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What looks odd about a graph from files, and what PPro does about it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """GraphML files, read by NetworkX once it is certain that they declare nothing dangerous."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What every file of a user is asked before it is read: is it there, is it of a bearable size."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ids, labels, splits and edges from the columns of a table of nodes and one of edges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A graph from a table of nodes and a table of edges."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What comes out of a user's files, whatever their format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -6,8 +6,6 @@ with a JSON object: ``format`` (1), ``num_features``, and where there are any ``
 ``class_names`` and ``node_ids``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

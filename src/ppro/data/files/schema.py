@@ -4,8 +4,6 @@ A schema is kept with every run that was trained from files, so that new files c
 features in the very same way.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

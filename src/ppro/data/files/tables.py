@@ -1,7 +1,5 @@
 """Tables from CSV and Parquet files, read by Apache Arrow and handed on as pandas frames."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module

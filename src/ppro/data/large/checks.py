@@ -1,7 +1,5 @@
 """What a large graph must satisfy and what is odd about it, found block by block."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ of that, the last two by the square of a uniform number: the r-th of them comes 
 probability falling as 1/√r, so degrees have a heavy tail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a large generated graph is to look like."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ppro.errors import DataError

@@ -1,7 +1,5 @@
 """Opening the folder of a large graph: everything checked, nothing but labels and starts loaded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -12,8 +12,6 @@ meta.json                            format, sizes, class names, the bytes of ea
 ==============  =======  ==========  ===========================================================
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Geom-GCN's text format (Pei et al., 2020) and its split files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The npz format of the heterophilous-graphs collection (Platonov et al., 2023)."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ the arrays are rebuilt from the recorded bytes with every size checked. A file c
 neither run code nor ask for more memory than a small multiple of its own size.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import pickle

@@ -9,8 +9,6 @@ permutation and the catalogue's order of the classes make the result equal to th
 Planetoid's own files; a test proves it.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What every reader returns, and the checks that all formats share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Training curves: mean and spread over the runs, and the run that is shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The data behind the graph explorer: what is said of every node, packed."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

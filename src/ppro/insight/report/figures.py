@@ -5,8 +5,6 @@ with ``@`` is a name that the page looks up in its theme, light or dark. Plotly 
 markup in texts, so every text of the user goes through :func:`plain`.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import Any

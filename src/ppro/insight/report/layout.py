@@ -1,7 +1,5 @@
 """Where to draw the nodes: t-SNE of the distances along edges, which keeps communities apart."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix

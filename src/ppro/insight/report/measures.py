@@ -1,7 +1,5 @@
 """What the report relates steps and priorities to: degree and local homophily."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Arrays as short text: little-endian bytes in base64, with the name of their type."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One HTML file that holds everything: styles, scripts, data, and the plotting library."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

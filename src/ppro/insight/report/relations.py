@@ -1,7 +1,5 @@
 """Step and priority against degree and local homophily."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The top of a report: scores over all runs, sizes, settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

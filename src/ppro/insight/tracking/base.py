@@ -1,7 +1,5 @@
 """What every tracker shares: the interface, and the metrics of a training as plain numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol

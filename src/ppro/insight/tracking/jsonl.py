@@ -1,7 +1,5 @@
 """Metrics to a JSONL file while training."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from torch import Tensor

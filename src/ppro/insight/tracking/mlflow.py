@@ -1,7 +1,5 @@
 """Metrics to MLflow."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 import time

@@ -1,7 +1,5 @@
 """Metrics to TensorBoard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

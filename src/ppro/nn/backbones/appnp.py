@@ -1,7 +1,5 @@
 """APPNP, propagating hidden features, class scores or the features themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 

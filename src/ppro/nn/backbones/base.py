@@ -1,7 +1,5 @@
 """What PPro asks of a graph neural network: an initial embedding, a step, a classifier."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """GAT: the weight of a neighbour is learned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, cast
 

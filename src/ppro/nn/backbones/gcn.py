@@ -1,7 +1,5 @@
 """GCN, with a convolution before the steps and a linear layer after them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

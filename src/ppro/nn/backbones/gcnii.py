@@ -1,7 +1,5 @@
 """GCNII: graph convolutions that can be deep."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import ClassVar

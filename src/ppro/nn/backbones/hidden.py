@@ -4,8 +4,6 @@ A node may stop after any step, so all embeddings have one width and the classes
 of their own.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """SGC: a linear classifier of propagated features."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from torch import Tensor, nn

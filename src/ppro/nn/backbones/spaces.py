@@ -4,8 +4,6 @@ The choices of learning rate, dropout and decay are taken from the paper's grid.
 normalisation are not in it; they are shapes here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a priority measure is, and how z is made of several."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The edges of a graph as a measure sees them, wherever they lie."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import torch

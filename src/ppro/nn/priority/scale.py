@@ -1,7 +1,5 @@
 """Measures on one scale: zero mean and unit variance over all nodes."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """DAGNN: every node weighs every number of steps by a gate."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

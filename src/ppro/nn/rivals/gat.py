@@ -1,7 +1,5 @@
 """GAT as it was published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, cast
 

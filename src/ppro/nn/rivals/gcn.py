@@ -1,7 +1,5 @@
 """GCN as it was published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """GCNII* as it was published."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

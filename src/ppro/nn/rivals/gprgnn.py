@@ -1,7 +1,5 @@
 """GPR-GNN: one learned weight for every number of steps, the same for all nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

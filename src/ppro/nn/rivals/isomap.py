@@ -1,7 +1,5 @@
 """Where the nodes of a graph lie in a plane, by Isomap, kept between uses."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """JKNet as it was published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal

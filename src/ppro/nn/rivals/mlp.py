@@ -1,7 +1,5 @@
 """MLP: a network that never looks at an edge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What GPR-GNN and DAGNN share: class scores of every node, which then propagate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What a strategy is: a rule by which nodes choose their step, and the loss that teaches it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol

@@ -1,7 +1,5 @@
 """L2U: learn to update."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -3,7 +3,8 @@
 ``cases`` says what is measured, ``measure`` times it beside ``peer``, ``memory`` reads its peak;
 ``machine`` keeps what was measured and ``render`` makes a page of it. ``large`` trains on graphs on
 disk, ``distributed`` and ``rank_worker`` on several ranks; ``cost`` foretells other sizes, which
-``scale_page`` and ``scale_ranks`` show. ``markdown`` is what its tables share. Nothing here is needed for training.
+``scale_page`` and ``scale_ranks`` show. ``markdown`` is what its tables share. Nothing here is
+needed for training.
 """
 
 from ppro.paper.bench.cases import Case, cases

@@ -1,7 +1,5 @@
 """What the benchmark measures: a graph, a form, a depth, a strategy, a number of runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from ppro.data import Splits, default_split, load_graph, make_splits

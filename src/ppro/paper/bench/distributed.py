@@ -1,7 +1,5 @@
 """Several ranks on this machine against one process: what they say, exchange and hold."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

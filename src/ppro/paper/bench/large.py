@@ -1,7 +1,5 @@
 """Training on a large graph with its features on disk, measured in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The machine of a measurement, and the file that keeps what was measured on it."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Timing ours and the peer's epochs in turn, and reading peak memory."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

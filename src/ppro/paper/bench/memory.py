@@ -1,7 +1,5 @@
 """Peak memory of one training step, measured in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The peer: APPNP as a user of PyTorch Geometric writes and trains it."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import torch

@@ -4,8 +4,6 @@
 the task what to train. Every rank writes what it measured; rank 0 also what the training came to.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The benchmark page of the documentation, rendered from result files and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page on scale: the cost model in words and tables, beside what was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

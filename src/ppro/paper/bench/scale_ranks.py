@@ -1,7 +1,5 @@
 """The part of the page on scale that tells of several ranks, measured on one machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

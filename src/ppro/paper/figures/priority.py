@@ -1,7 +1,5 @@
 """Priorities and steps on a graph that can be drawn: Cornell, as the paper has it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From result files to pictures on disk and the Markdown that shows them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

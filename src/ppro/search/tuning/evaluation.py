@@ -1,7 +1,5 @@
 """What a batch of configurations is worth: validation score, first on one seed, then on all."""
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ however it ends. So a trial whose worker's lock is free is not being trained; no
 period is involved.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import uuid

@@ -1,7 +1,5 @@
 """The default storage: a journal file that is never left locked or half written."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, cast

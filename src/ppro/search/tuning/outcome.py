@@ -1,7 +1,5 @@
 """What a search leaves: the best recipe, a record of everything tried, and pictures."""
 
-from __future__ import annotations
-
 import statistics
 import warnings
 from pathlib import Path

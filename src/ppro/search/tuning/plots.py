@@ -1,7 +1,5 @@
 """Pictures of a search: how it went on, and which choices mattered."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Locks that a PostgreSQL server keeps: as many machines as reach it may share a study."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager

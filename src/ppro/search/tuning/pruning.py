@@ -1,7 +1,5 @@
 """Which configurations are worth more seeds."""
 
-from __future__ import annotations
-
 import optuna
 from optuna.pruners import BasePruner
 from optuna.trial import FrozenTrial

@@ -1,7 +1,5 @@
 """Proposals for a batch: different from each other and from all before, of one program."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

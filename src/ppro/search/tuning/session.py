@@ -1,7 +1,5 @@
 """A worker with everything it needs, from the study's door to the files that it leaves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

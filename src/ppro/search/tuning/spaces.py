@@ -1,7 +1,5 @@
 """What ``ppro tune`` searches: a method's own space or the paper's grid, as Optuna sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Where a study is kept: a journal file, PostgreSQL, or SQLite."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A study that several workers share: trials are claimed in batches, and none is left behind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a search is about: a graph, its splits, and the settings that stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One worker of a study: claims batches of trials and trains them until there are no more."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress

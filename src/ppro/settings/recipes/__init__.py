@@ -3,8 +3,6 @@
 This file finds them by name; nothing but recipes lives here.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
