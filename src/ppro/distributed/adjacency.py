@@ -79,6 +79,10 @@ class ShardAdjacency(Adjacency):
         """Whether Â is its own transpose."""
         return self.adjoint_rows is self.rows
 
+    def transposed(self) -> ShardAdjacency:
+        """Âᵀ."""
+        return ShardAdjacency(self.halo, self.adjoint_rows, self.rows)
+
     def to(self, device: torch.device) -> ShardAdjacency:
         """The same adjacency on another device."""
         halo = Halo(self.halo.plan, self.halo.ranks, device)

@@ -45,8 +45,7 @@ class APPNP(LinearBackbone):
     ŷ = softmax(drop(ReLU(h̃ + b1)) W2 + b2) with h0 = drop(X) W1, the same product from the cheaper
     end.
 
-    Args:
-        concat: the classifier sees [h̃ ‖ h0] instead of h̃; form "class" has no such classifier.
+    With ``concat`` the classifier sees [h̃ ‖ h0] instead of h̃; form "class" has no such classifier.
     """
 
     name: ClassVar[str] = "appnp"

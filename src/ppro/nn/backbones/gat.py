@@ -34,9 +34,7 @@ class GAT(ClassifiedBackbone, Attending):
     original, h and the coefficients are dropped. h0 = ELU(attention over drop(X) W_in) is a layer
     too, so L steps are L + 1 of them; and ŷ = softmax(drop(h̃) W_out + b_out).
 
-    Args:
-        hidden: the width of all heads together.
-        heads: their number.
+    ``hidden`` is the width of all heads together.
     """
 
     name: ClassVar[str] = "gat"

@@ -35,9 +35,7 @@ class GCNII(HiddenBackbone):
     h_k = ReLU(((1-α) Â drop(h_{k-1}) + α h_0) ((1-β_k) I + β_k W_k)), β_k = log(λ/k + 1), with
     h0 = ReLU(drop(X) W_in + b_in) and ŷ = softmax(drop(h̃) W_out + b_out).
 
-    Args:
-        alpha: α, the share of h0 in every step.
-        gcnii_lambda: λ.
+    α is ``alpha``, λ is ``gcnii_lambda``.
     """
 
     name: ClassVar[str] = "gcnii"

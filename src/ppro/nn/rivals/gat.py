@@ -27,9 +27,7 @@ class GAT(Baseline, Attending):
     H_0 = X. Every layer but the last of the ``max_steps`` has ``heads`` heads side by side; the
     last has one, which gives the classes. Coefficients are dropped like features.
 
-    Args:
-        hidden: the width of all heads of a layer together.
-        heads: their number.
+    ``hidden`` is the width of all heads of a layer together.
     """
 
     name: ClassVar[str] = "gat"

@@ -32,8 +32,7 @@ class GPRGNN(Predictor):
     γ_k = α(1-α)^k and γ_L = (1-α)^L, which makes the untrained network APPNP. The original drops
     elements of Z at a rate of its own; here they are dropped at the one rate there is.
 
-    Args:
-        alpha: α of the initial γ. The original's 1 (γ_0 alone) is out of bounds, 0.9 is near.
+    ``alpha`` is α of the initial γ. The original's 1 (γ_0 alone) is out of bounds, 0.9 is near.
     """
 
     name: ClassVar[str] = "gprgnn"

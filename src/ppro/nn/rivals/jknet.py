@@ -35,8 +35,7 @@ class JKNet(GCN):
 
     H_k = ReLU(Â drop(H_{k-1}) W_k + b_k) are graph convolutions of one width, H_0 = X.
 
-    Args:
-        jumping: J, which joins the layers side by side or takes their elementwise maximum.
+    ``jumping`` says what J does: join the layers side by side, or take their maximum.
     """
 
     name: ClassVar[str] = "jknet"
