@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,6 +20,7 @@ from ppro.training.consistency import consistency_loss, ramp, with_all_nodes
 from ppro.training.controller_split import share_out
 from ppro.training.metrics import Metric
 from ppro.training.optim import RunAdam
+from ppro.training.run_values import RunValues
 from ppro.training.stopping import MEASURED, History, Record
 
 if TYPE_CHECKING:
@@ -35,43 +35,6 @@ CONSISTENCY_RAMP = 50
 
 _MOMENTS = ("first", "second", "steps")
 """What Adam keeps beside the parameters."""
-
-
-@dataclass(frozen=True, eq=False)
-class RunValues:
-    """The settings that differ between runs, one value per run. All of shape ``[R]``."""
-
-    seeds: Tensor
-    dropout: Tensor
-    edge_dropout: Tensor
-    node_dropout: Tensor
-    consistency: Tensor
-    consistency_temperature: Tensor
-    lr: Tensor
-    lr_controller: Tensor
-    weight_decay: Tensor
-    decay_of_steps: Tensor
-
-    @classmethod
-    def stack(cls, settings: Sequence[Settings], device: torch.device) -> RunValues:
-        """Collect them from the settings of every run."""
-
-        def column(key: str, dtype: torch.dtype = torch.float32) -> Tensor:
-            flat = [s.seed if key == "seed" else _value(s, key) for s in settings]
-            return torch.tensor(flat, dtype=dtype, device=device)
-
-        keys = [name for name in cls.__dataclass_fields__ if name != "seeds"]
-        seeds = Noise.hashed_seeds(column("seed", torch.int64))
-        return cls(seeds, *(column(key) for key in keys))
-
-    def select(self, runs: Tensor) -> RunValues:
-        """The values of some of the runs."""
-        return RunValues(*(getattr(self, name)[runs] for name in self.__dataclass_fields__))
-
-
-def _value(settings: Settings, key: str) -> float:
-    group = settings.controllers if key == "lr_controller" else settings.training
-    return float(getattr(group, key))
 
 
 class Trainer:
