@@ -20,7 +20,7 @@ HIDDEN = ".ppro-"
 
 
 def is_taken(out: Path) -> bool:
-    """Whether something stands where a run folder is to be; an empty folder does not count."""
+    """Tell whether something stands where a run folder is to be; an empty folder does not count."""
     if not out.is_dir():
         return os.path.lexists(out)
     # The checkpoint of the very run may lie inside.
@@ -28,12 +28,12 @@ def is_taken(out: Path) -> bool:
 
 
 def free_name(parent: Path, stem: str) -> Path:
-    """The first of stem, stem-2, stem-3 … that is free in a folder."""
+    """Return the first of stem, stem-2, stem-3 … that is free in a folder."""
     return next(path for path in numbered(parent / stem) if not os.path.lexists(path))
 
 
 def numbered(path: Path) -> Iterator[Path]:
-    """The path itself, then with -2, -3 … behind its name, without end."""
+    """Yield the path itself, then with -2, -3 … behind its name, without end."""
     yield path
     yield from (path.with_name(f"{path.name}-{number}") for number in count(2))
 

@@ -69,7 +69,7 @@ class Attending(Dropping):
     def attend(
         self, k: int, layer: Attention, z: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> Tensor:
-        """The attention of layer k over z, with the dropout of its coefficients."""
+        """Return the attention of layer k over z, with the dropout of its coefficients."""
         entries = self._entries_of(adjacency)
         scale = None
         if noise is not None:
@@ -80,7 +80,7 @@ class Attending(Dropping):
         return out
 
     def _entries_of(self, adjacency: Adjacency) -> Entries:
-        """The entries of Â, listed once: on a GPU that waits for the device."""
+        """Return the entries of Â, listed once: on a GPU that waits for the device."""
         if adjacency.entries is not None:
             return cast(Entries, adjacency.entries)
         if self._pattern is None or self._pattern.matrix is not adjacency.matrix:
@@ -101,7 +101,7 @@ class Entries(ABC):
 
     @abstractmethod
     def scale(self, noise: Noise, heads: int, site: int) -> Tensor:
-        """What dropout multiplies the coefficients with. Shape ``[R, heads, entries]``."""
+        """Return what dropout multiplies the coefficients with. Shape ``[R, heads, entries]``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +132,18 @@ class Pattern(Entries):
         return mixed
 
     def scale(self, noise: Noise, heads: int, site: int) -> Tensor:
-        """What dropout multiplies the coefficients with; the ids are worked out once."""
+        """Return what dropout multiplies the coefficients with; the ids are worked out once."""
         if heads not in self._ids:
             rows = torch.arange(heads, device=self.rows.device)
             self._ids[heads] = matrix_ids(rows, self.rows.shape[0]).unsqueeze(0)
         return noise.scale(self._ids[heads], site)
 
     def of_rows(self, values: Tensor) -> Tensor:
-        """What the row of each entry holds. Shapes: ``[B, n, ...]`` to ``[B, nnz, ...]``."""
+        """Return what the row of each entry holds. Shapes: ``[B, n, ...]`` to ``[B, nnz, ...]``."""
         return values.index_select(1, self.rows)
 
     def of_columns(self, values: Tensor) -> Tensor:
-        """What the column of each entry holds."""
+        """Return what the column of each entry holds."""
         return values.index_select(1, self.columns)
 
     def row_sums(self, values: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ class Pattern(Entries):
 
 
 def head_width(hidden: int, heads: int) -> int:
-    """The width of one head where all together have ``hidden``.
+    """Return the width of one head where all together have ``hidden``.
 
     Raises:
         SettingsError: it cannot be split evenly.

@@ -18,12 +18,12 @@ TASK = 16
 
 
 def row_blocks(rows: int, size: int, first: int = 0) -> list[slice]:
-    """Rows ``first`` .. ``rows`` in blocks of ``size``, the last one shorter."""
+    """Return rows ``first`` .. ``rows`` in blocks of ``size``, the last one shorter."""
     return [slice(begin, min(begin + size, rows)) for begin in range(first, rows, size)]
 
 
 def each_block(work: Callable[[slice], T], blocks: Sequence[slice]) -> list[T]:
-    """The result of every block, in their order, on as many threads as PyTorch may use here.
+    """Return the result of every block, in their order, on as many threads as PyTorch may use here.
 
     Each thread has a grad mode of its own, on at first: work that needs another one sets it.
     """
@@ -37,7 +37,7 @@ def each_block(work: Callable[[slice], T], blocks: Sequence[slice]) -> list[T]:
 def in_blocks(
     compute: Callable[[slice], Tensor], rows: int, size: int, parameters: Sequence[Tensor]
 ) -> Tensor:
-    """The rows of ``compute``, one block after the other, differentiable in the parameters.
+    """Return the rows of ``compute``, one block after the other, differentiable in the parameters.
 
     Only the result is kept: the backward pass computes each block again, so that memory is that
     of a few blocks whatever lies between.

@@ -25,7 +25,7 @@ def block_pairs(starts: Tensor, columns: Tensor, rows: slice) -> tuple[Tensor, T
 
 
 def looped(starts: Tensor, columns: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The same rows with each node in its own row, still sorted.
+    """Return the same rows with each node in its own row, still sorted.
 
     Args:
         numbers: the node of each row where they are not all rows in order. Shape ``[rows]``.

@@ -33,7 +33,7 @@ class FeatureBlock(Features):
 
     @cached_property
     def dense(self) -> Tensor:
-        """The rows."""
+        """Return the rows."""
         return self.matrix
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:

@@ -47,7 +47,7 @@ PROGRAMS = 40_000
 
 
 def _tile(programs: int, row_length: float, wide: int) -> tuple[int, int]:
-    """Rows of a program and entries it takes at a time, as timed on an H200."""
+    """Return rows of a program and entries it takes at a time, as timed on an H200."""
     if programs < PROGRAMS:
         return 1, 32
     if row_length > 24:

@@ -68,7 +68,7 @@ class DropOnGpu(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """The same elements of the gradient, scaled alike."""
+        """Return the same elements of the gradient, scaled alike."""
         grad = _drop(grads[0], *ctx.saved_tensors, *ctx.constants)
         return (grad.sum(0, keepdim=True) if ctx.shared else grad, *[None] * 6)
 

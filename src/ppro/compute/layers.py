@@ -10,12 +10,12 @@ from ppro.compute.noise import Noise, matrix_ids
 
 
 def generators(seeds: Sequence[int], device: str = "cpu") -> list[torch.Generator]:
-    """One generator of initial weights for each run."""
+    """Return one generator of initial weights for each run."""
     return [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
 
 
 def uniform(rngs: Sequence[torch.Generator], shape: Sequence[int], bound: float) -> nn.Parameter:
-    """A parameter drawn from U(-bound, bound), run by run. Shape ``[R, *shape]``."""
+    """Return a parameter drawn from U(-bound, bound), run by run. Shape ``[R, *shape]``."""
     rows = [torch.empty(*shape).uniform_(-bound, bound, generator=rng) for rng in rngs]
     return nn.Parameter(torch.stack(rows))
 
@@ -26,7 +26,7 @@ def glorot(rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> nn.Par
 
 
 def zeros(rngs: Sequence[torch.Generator], *shape: int) -> nn.Parameter:
-    """A parameter of zeros. Shape ``[R, *shape]``."""
+    """Return a parameter of zeros. Shape ``[R, *shape]``."""
     return nn.Parameter(torch.zeros(len(rngs), *shape))
 
 
@@ -79,7 +79,7 @@ class RunBatchNorm(nn.Module):
         return torch.addcmul((self.bias - mean * scale).unsqueeze(1), x, scale.unsqueeze(1))
 
     def statistics(self) -> list[nn.Parameter]:
-        """The running mean and variance."""
+        """Return the running mean and variance."""
         return [self.mean, self.variance]
 
 

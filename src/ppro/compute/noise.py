@@ -23,7 +23,7 @@ _ROW, _COLUMN, _EPOCH, _SITE = (0x9E3779B9, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
 
 
 def _int32(value: int) -> int:
-    """The signed 32-bit number with the same low 32 bits."""
+    """Return the signed 32-bit number with the same low 32 bits."""
     return (value + 2**31) % 2**32 - 2**31
 
 
@@ -85,7 +85,7 @@ class Noise:
         return _scattered(seeds, _ROW)
 
     def run(self, run: int) -> Noise:
-        """The noise of one of the runs."""
+        """Return the noise of one of the runs."""
         one = slice(run, run + 1)
         edges = None if self.edge_rates is None else self.edge_rates[one]
         nodes = None if self.node_rates is None else self.node_rates[one]
@@ -100,7 +100,7 @@ class Noise:
         return mix(mix(self.seeds + self.moment * _int32(_EPOCH)) + _int32(_SITE * (site + 1)))
 
     def scale(self, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
-        """What to multiply elements with: 0 where dropped, 1 / (1 - rate) where kept.
+        """Return what to multiply elements with: 0 where dropped, 1 / (1 - rate) where kept.
 
         Args:
             ids: element ids, shape ``[R, ...]`` or ``[1, ...]``.
@@ -169,7 +169,7 @@ class Noise:
 
 @cache
 def _gpu_dropout() -> Callable[..., Tensor] | None:
-    """The fused kernel, or None where there is no Triton."""
+    """Return the fused kernel, or None where there is no Triton."""
     try:
         from ppro.compute.gpu_noise import DropOnGpu
     except ImportError:

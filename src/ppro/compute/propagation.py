@@ -120,16 +120,16 @@ class Adjacency:
 
     @property
     def symmetric(self) -> bool:
-        """Whether Â is its own transpose."""
+        """Tell whether Â is its own transpose."""
         return self.adjoint is self.matrix
 
     def to(self, device: torch.device) -> Adjacency:
-        """The same adjacency on another device."""
+        """Return the same adjacency on another device."""
         matrix = self.matrix.to(device)
         return Adjacency(matrix, matrix if self.symmetric else self.adjoint.to(device))
 
     def dropped(self, noise: Noise) -> Adjacency:
-        """The adjacency of a pass with edge dropout: in each run other entries are zero.
+        """Return the adjacency of a pass with edge dropout: in each run other entries are zero.
 
         Both directions of an edge share their fate, so a symmetric Â stays symmetric.
         """
@@ -149,7 +149,7 @@ class Adjacency:
 
     @cached_property
     def adjoint_edge_ids(self) -> Tensor:
-        """Likewise in the order of the transpose."""
+        """Return likewise in the order of the transpose."""
         return edge_ids(self.adjoint)
 
     def matmul(self, h: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ class Adjacency:
         return product
 
     def transposed(self) -> Adjacency:
-        """The transpose of Â."""
+        """Return the transpose of Â."""
         return Adjacency(self.adjoint, self.matrix, self.adjoint_values, self.values)
 
     def product(self, h: Tensor) -> Tensor:

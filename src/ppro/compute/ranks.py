@@ -21,23 +21,23 @@ class Ranks:
     size: int = 1
 
     def sum(self, values: Tensor) -> Tensor:
-        """The sum of the values of every rank, element by element."""
+        """Return the sum of the values of every rank, element by element."""
         return values
 
     def max(self, values: Tensor) -> Tensor:
-        """The largest of the values of every rank, element by element."""
+        """Return the largest of the values of every rank, element by element."""
         return values
 
     def gather(self, values: Tensor) -> Tensor:
-        """The values of every rank, one after the other along the second dimension."""
+        """Return the values of every rank, one after the other along the second dimension."""
         return values
 
     def all(self, flag: bool) -> bool:
-        """Whether the flag is set on every rank."""
+        """Tell whether the flag is set on every rank."""
         return flag
 
     def interrupts(self) -> CtrlC:
-        """What holds back Ctrl-C between epochs, for all ranks at once."""
+        """Return what holds back Ctrl-C between epochs, for all ranks at once."""
         return CtrlC()
 
 

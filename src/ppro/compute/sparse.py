@@ -25,7 +25,7 @@ HUGE, BLOCK_ROWS = 4_000_000, 16_384
 
 
 def csr(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A CSR tensor from entries sorted by row."""
+    """Return a CSR tensor from entries sorted by row."""
     counts = torch.bincount(rows, minlength=shape[0])
     starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
     return _csr(starts, columns, values, shape)
@@ -36,7 +36,7 @@ def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]
 
 
 def from_rows(starts: Tensor, columns: Tensor, values: Tensor, width: int | None = None) -> Tensor:
-    """A CSR tensor from where its rows begin, with 32-bit indices where they suffice.
+    """Return a CSR tensor from where its rows begin, with 32-bit indices where they suffice.
 
     Args:
         width: the number of columns; that of the rows when None.
@@ -55,12 +55,12 @@ def compact(matrix: Tensor) -> Tensor:
 
 
 def with_values(matrix: Tensor, values: Tensor) -> Tensor:
-    """The CSR matrix with the same pattern and other values."""
+    """Return the CSR matrix with the same pattern and other values."""
     return _csr(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
 
 
 def row_indices(matrix: Tensor) -> Tensor:
-    """The row of each stored entry of a CSR matrix."""
+    """Return the row of each stored entry of a CSR matrix."""
     lengths = matrix.crow_indices().diff()
     return torch.repeat_interleave(torch.arange(matrix.shape[0], device=matrix.device), lengths)
 
@@ -108,7 +108,7 @@ def multiply(
 
 @cache
 def _gpu_kernel() -> Callable[..., Tensor] | None:
-    """The fused kernel, or None where there is no Triton: then the sparse library serves."""
+    """Return the fused kernel, or None where there is no Triton: then the sparse library serves."""
     try:
         from ppro.compute.gpu import multiply_on_gpu
     except ImportError:
@@ -164,7 +164,7 @@ def _library(
 
 
 def csr_tensor(matrix: sp.csr_matrix) -> Tensor:
-    """A SciPy matrix as a float32 CSR tensor with sorted columns and no stored zero."""
+    """Return a SciPy matrix as a float32 CSR tensor with sorted columns and no stored zero."""
     matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

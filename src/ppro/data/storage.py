@@ -29,7 +29,7 @@ def data_folder(data_root: Path | None) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: ``PPRO_CACHE``, else the user's cache folder."""
+    """Return where fetched files are kept: ``PPRO_CACHE``, else the user's cache folder."""
     setting = os.environ.get("PPRO_CACHE")
     if setting:
         return Path(setting)

@@ -34,7 +34,7 @@ class Halves:
     outer_values: Tensor | None = None
 
     def to(self, device: torch.device) -> Halves:
-        """The same on another device."""
+        """Return the same on another device."""
         return Halves(self.inner.to(device), self.outer.to(device))
 
 
@@ -76,7 +76,7 @@ class ShardAdjacency(Adjacency):
 
     @property
     def symmetric(self) -> bool:
-        """Whether Â is its own transpose."""
+        """Tell whether Â is its own transpose."""
         return self.adjoint_rows is self.rows
 
     def transposed(self) -> ShardAdjacency:
@@ -84,7 +84,7 @@ class ShardAdjacency(Adjacency):
         return ShardAdjacency(self.halo, self.adjoint_rows, self.rows)
 
     def to(self, device: torch.device) -> ShardAdjacency:
-        """The same adjacency on another device."""
+        """Return the same adjacency on another device."""
         halo = Halo(self.halo.plan, self.halo.ranks, device)
         rows = self.rows.to(device)
         return ShardAdjacency(halo, rows, rows if self.symmetric else self.adjoint_rows.to(device))

@@ -69,7 +69,7 @@ def reader(read: ReadRows, nodes: Tensor) -> ReadRows:
 
 
 def _span(read: ReadRows, nodes: Tensor) -> Tensor:
-    """Rows with ascending numbers, from one read of all between them."""
+    """Return rows with ascending numbers, from one read of all between them."""
     first, last = int(nodes[0]), int(nodes[-1])
     found = read(slice(first, last + 1))
     return found if found.shape[0] == nodes.shape[0] else found[nodes - first]

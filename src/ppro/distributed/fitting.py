@@ -56,7 +56,8 @@ def fit_shared(
         The result on rank 0, None on the others.
 
     Raises:
-        SettingsError: the settings are none, disagree, or name something that ranks cannot share.
+        SettingsError: there are no settings, they disagree, or they name something that ranks
+            cannot share.
         RankError: a rank has died.
     """
     return SharedTraining.prepare(graph, splits, settings, ranks, **options).run(on_epoch)
@@ -139,7 +140,7 @@ class SharedTraining:
         return Fit(trainer.model, settings, history, nodes, *reached)
 
     def _trainer(self) -> Trainer:
-        """The trainer where the checkpoint left it, which goes on saving on rank 0."""
+        """Return the trainer where the checkpoint left it, which goes on saving on rank 0."""
         trainer = shard_trainer(self.shard, self.settings, self.weights)
         if (state := shared_state(self.saved, self.ranks, self.shard.device)) is not None:
             trainer.restore(state)
@@ -202,7 +203,7 @@ def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
 
 
 def shard_trainer(shard: Shard, settings: Sequence[Settings], weights: Tensor | None) -> Trainer:
-    """The trainer of this rank: the usual one, on the part of the graph that the rank holds.
+    """Return the trainer of this rank: the usual one, on the part of the graph that the rank holds.
 
     Args:
         weights: of each class in each run, or None. Shape ``[R, c]``.

@@ -35,7 +35,7 @@ def score_over(
 
 
 def gathered(nodes: NodeTable, shard: Shard, ranks: RankGroup) -> NodeTable | None:
-    """The table of all nodes, in their order, on rank 0; None on the others."""
+    """Return the table of all nodes, in their order, on rank 0; None on the others."""
     tables = (nodes.probabilities, nodes.steps, nodes.priorities)
     sizes = torch.zeros(ranks.size, dtype=torch.int64)
     sizes[ranks.rank] = shard.labels.shape[0]

@@ -53,20 +53,20 @@ class RankGroup(Ranks):
         self.traffic = Traffic()
 
     def sum(self, values: Tensor) -> Tensor:
-        """The sum over the ranks; every rank gets the same bits."""
+        """Return the sum over the ranks; every rank gets the same bits."""
         return self._reduced(values, dist.ReduceOp.SUM)
 
     def max(self, values: Tensor) -> Tensor:
-        """The largest over the ranks."""
+        """Return the largest over the ranks."""
         return self._reduced(values, dist.ReduceOp.MAX)
 
     def all(self, flag: bool) -> bool:
-        """Whether the flag is set on every rank."""
+        """Tell whether the flag is set on every rank."""
         unset = torch.tensor([0 if flag else 1], dtype=torch.uint8)
         return int(self.max(unset)) == 0
 
     def gather(self, values: Tensor) -> Tensor:
-        """The values of every rank, one after the other along the second dimension.
+        """Return the values of every rank, one after the other along the second dimension.
 
         Ranks may hold different numbers of rows. Shapes: ``[R, m, ...]`` to ``[R, sum of m, ...]``.
         """
@@ -128,7 +128,7 @@ class RankGroup(Ranks):
         return whole
 
     def text_from_first(self, text: str) -> str:
-        """A text of rank 0, on every rank."""
+        """Return a text of rank 0, on every rank."""
         content = torch.frombuffer(bytearray(text.encode() or b" "), dtype=torch.uint8)
         length = self.from_first(torch.tensor([content.shape[0]]))
         if self.rank:
@@ -176,7 +176,7 @@ def speaking() -> Iterator[None]:
 
 
 def device_of_rank(device: torch.device) -> torch.device:
-    """The device of this rank where every rank of a machine has a GPU of its own.
+    """Return the device of this rank where every rank of a machine has a GPU of its own.
 
     Raises:
         SettingsError: there are fewer GPUs than ranks on this machine.
@@ -213,7 +213,7 @@ def joined() -> Iterator[RankGroup]:
     try:
         yield RankGroup()
     except RankError:
-        # A call that the dead will never answer may still be waiting: so would the closing.
+        # A call that a dead rank will never answer may still be waiting: so would the closing.
         lost = True
         raise
     finally:

@@ -46,7 +46,7 @@ class Plan:
 
     @classmethod
     def make(cls, graph: Graph, owner: Tensor, ranks: RankGroup) -> Plan:
-        """The plan of this rank.
+        """Return the plan of this rank.
 
         Args:
             owner: the rank of each node. Shape ``[n]``.

@@ -27,7 +27,7 @@ class LocalRows:
 
     @property
     def degree(self) -> Tensor:
-        """The sum of each row. Shape ``[rows]``, float64."""
+        """Return the sum of each row. Shape ``[rows]``, float64."""
         if self.weight is None:
             return self.starts.diff().to(torch.float64)
         rows = torch.repeat_interleave(torch.arange(self.starts.shape[0] - 1), self.starts.diff())
@@ -45,7 +45,7 @@ def edges_by_rows(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
 
 
 def rows_of(graph: Graph, nodes: Tensor, *, self_loops: bool) -> LocalRows:
-    """The rows of some nodes, in the order of ``nodes``."""
+    """Return the rows of some nodes, in the order of ``nodes``."""
     starts, columns, weight = edges_by_rows(graph)
     begins = starts_of(starts, nodes)
     near = gather(starts, columns, nodes, begins)
@@ -70,7 +70,7 @@ def starts_of(starts: Tensor, nodes: Tensor) -> Tensor:
 
 
 def gather(starts: Tensor, values: Tensor, nodes: Tensor, begins: Tensor) -> Tensor:
-    """The entries of some rows, one after the other, without long temporaries.
+    """Return the entries of some rows, one after the other, without long temporaries.
 
     Args:
         starts: where the entries of every row begin in ``values``.

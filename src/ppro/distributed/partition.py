@@ -15,7 +15,7 @@ Partitioning = Literal["metis", "contiguous"]
 
 
 def owners(graph: Graph, ranks: RankGroup, how: Partitioning = "metis") -> Tensor:
-    """The rank of each node, the same on every rank. Shape ``[n]``, int16.
+    """Return the rank of each node, the same on every rank. Shape ``[n]``, int16.
 
     Args:
         how: metis cuts few edges, on rank 0 and with the whole adjacency there; contiguous gives
@@ -48,7 +48,7 @@ def contiguous(nodes: int, size: int) -> Tensor:
 
 
 def metis(graph: Graph, size: int) -> Tensor:
-    """The parts that METIS cuts the graph into. Shape ``[n]``, int16.
+    """Return the parts that METIS cuts the graph into. Shape ``[n]``, int16.
 
     Raises:
         SettingsError: METIS is not installed.

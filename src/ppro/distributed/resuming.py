@@ -30,7 +30,7 @@ def check_one_part(saved: Checkpoint) -> None:
 
 
 def shared_state(saved: Checkpoint | None, ranks: RankGroup, device: torch.device) -> State | None:
-    """Where the training stood, on every rank; None where it has not begun.
+    """Return where the training stood, on every rank; None where it has not begun.
 
     Args:
         saved: the checkpoint, on rank 0; None on the others, and without one.

@@ -66,7 +66,7 @@ class Shard:
         ranks: RankGroup,
         device: torch.device,
     ) -> Shard:
-        """The part of this rank.
+        """Return the part of this rank.
 
         Args:
             owner: the rank of each node. Shape ``[n]``.
@@ -97,11 +97,11 @@ class Shard:
 
     @property
     def device(self) -> torch.device:
-        """Where the inputs are."""
+        """Return where the inputs are."""
         return self.inputs.influence.device
 
     def rows(self, masks: Tensor, weights: Tensor | None = None) -> Rows:
-        """The nodes of each run's mask as rows, and how many there are on all ranks.
+        """Return the nodes of each run's mask as rows, and how many there are on all ranks.
 
         Args:
             masks: of the nodes of this rank. Shape ``[R, n]``.
@@ -116,6 +116,6 @@ class Shard:
         return Rows(blank, blank, blank.to(found.valid.dtype), total=total)
 
     def all_rows(self, runs: int) -> Rows:
-        """Every node of this rank as a row of every run."""
+        """Return every node of this rank as a row of every run."""
         nodes = torch.arange(self.labels.shape[0], device=self.device).expand(runs, -1)
         return Rows(nodes, torch.zeros_like(nodes), torch.ones_like(nodes, dtype=torch.float32))

@@ -63,13 +63,13 @@ class LargeGraph(Graph):
 
     @property
     def edge_index(self) -> Tensor:
-        """The pairs, made anew each time: 16 bytes for each. Shape ``[2, E]``, int64."""
+        """Return the pairs, made anew each time: 16 bytes for each. Shape ``[2, E]``, int64."""
         rows = torch.repeat_interleave(torch.arange(self.num_nodes), self.starts.diff())
         return torch.stack([rows, self.columns.long()])
 
     @property
     def features(self) -> Tensor:
-        """All features, mapped anew each time. Shape ``[n, f]``."""
+        """Return all features, mapped anew each time. Shape ``[n, f]``."""
         return self.rows.whole()
 
     @property

@@ -60,7 +60,7 @@ class Explanation:
 
     @property
     def driver_names(self) -> tuple[str, ...]:
-        """What the weight controller sees of a node (Eq. 11)."""
+        """Return what the weight controller sees of a node (Eq. 11)."""
         return (*self.measure_names, *OTHER_DRIVERS)
 
     @property
@@ -70,12 +70,12 @@ class Explanation:
 
     @property
     def chosen(self) -> bool:
-        """Whether nodes choose their step."""
+        """Tell whether nodes choose their step."""
         return self.decisions is not None or bool((self.steps != self.steps[:1]).any())
 
     @property
     def by_step(self) -> Tensor:
-        """The class predicted at every step. Shape ``[n, L + 1]``."""
+        """Return the class predicted at every step. Shape ``[n, L + 1]``."""
         return self.probabilities.argmax(-1)
 
     @property
@@ -85,7 +85,7 @@ class Explanation:
 
     @property
     def predicted(self) -> Tensor:
-        """The class that the run predicts. Shape ``[n]``."""
+        """Return the class that the run predicts. Shape ``[n]``."""
         return self.final.argmax(-1)
 
 
@@ -105,25 +105,25 @@ class ExplainedRun:
 
     @property
     def config(self) -> RunConfig:
-        """What was trained."""
+        """Return what was trained."""
         return self.saved.config
 
     @property
     def strategy(self) -> type[Strategy]:
-        """The strategy of the run, which knows the words for what it does."""
+        """Return the strategy of the run, which knows the words for what it does."""
         found: type[Strategy] = STRATEGIES.get(self.config.settings.strategy)
         return found
 
     @property
     def decision(self) -> str | None:
-        """What a node may do at a step, such as "break"; None where nothing is decided."""
+        """Return what a node may do at a step, such as "break"; None where nothing is decided."""
         if self.explanation.decisions is None:
             return None
         return self.strategy.verb or self.strategy.name
 
     @property
     def feature_names(self) -> list[str] | None:
-        """What the features are called; None where they have no names."""
+        """Return what the features are called; None where they have no names."""
         return self.saved.trained.feature_names
 
 

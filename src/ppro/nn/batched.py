@@ -91,7 +91,7 @@ class PProNetwork(Network):
 
     @property
     def chooses(self) -> bool:
-        """Whether nodes choose their step; else all of them take L."""
+        """Tell whether nodes choose their step; else all of them take L."""
         return self.controllers is not None and self.parts.use_propagation
 
     def theta(self) -> list[nn.Parameter]:
@@ -103,19 +103,19 @@ class PProNetwork(Network):
         return [] if self.controllers is None else list(self.controllers.parameters())
 
     def decayed(self) -> list[nn.Parameter]:
-        """The part of θ that weight decay acts on where it is not for all of it."""
+        """Return the part of θ that weight decay acts on where it is not for all of it."""
         return self.backbone.decayed()
 
     def between(self) -> list[nn.Parameter]:
-        """The backbone's layers of the steps."""
+        """Return the backbone's layers of the steps."""
         return self.backbone.between()
 
     def statistics(self) -> list[nn.Parameter]:
-        """The backbone's running means."""
+        """Return the backbone's running means."""
         return self.backbone.statistics()
 
     def reach(self) -> int | None:
-        """How many hops away a node can matter; None where the backbone does not say."""
+        """Return how many hops away a node can matter; None where the backbone does not say."""
         if self.backbone.hops is None:
             return None
         return self.max_steps * self.backbone.hops + self.backbone.hops_before

@@ -25,7 +25,7 @@ class BlockedControllers(Controllers):
 
     @classmethod
     def of(cls, controllers: Controllers) -> Self:
-        """The same controllers, with the same parameters."""
+        """Return the same controllers, with the same parameters."""
         made = cls.__new__(cls)
         nn.Module.__init__(made)
         for name, parameter in controllers.named_parameters():
@@ -64,7 +64,7 @@ class BlockedControllers(Controllers):
         return self._blocks(lambda u, rows: head(u, h_tilde[:, rows], _some(depth, rows)), shared)
 
     def _blocks(self, head: Callable[[Tensor, slice], Tensor], shared: Tensor) -> Tensor:
-        """A head over all rows, at once or block by block."""
+        """Return a head over all rows, at once or block by block."""
         count, width = shared.shape[1], self.initial.shape[1]
         if count <= self.many_rows:
             return head(shared, slice(None))

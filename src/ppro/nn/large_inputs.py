@@ -12,7 +12,7 @@ from ppro.settings.settings import Settings
 
 
 def large_inputs(graph: LargeGraph, settings: Settings, device: torch.device) -> Inputs:
-    """What :meth:`ppro.nn.network.Inputs.prepare` makes, without the pair list.
+    """Return what :meth:`ppro.nn.network.Inputs.prepare` makes, without the pair list.
 
     On a CPU the features stay in their file; a GPU gets them whole.
     """

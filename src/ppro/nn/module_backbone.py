@@ -105,7 +105,7 @@ class HeldConvolutions(Convolving):
         self._weighted = all(_takes_weights(layer.conv) for layer in self._layers)
 
     def decayed(self) -> list[nn.Parameter]:
-        """The first convolution."""
+        """Return the first convolution."""
         return list(self._layers[0].conv.parameters())
 
     def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:

@@ -61,7 +61,7 @@ class Inputs:
         return int(self.influence.shape[0])
 
     def standardised(self, measure: Tensor, which: int = 0) -> Tensor:
-        """A measure of these nodes, standardised over all nodes of the graph. ``[R, n]``.
+        """Return a measure of these nodes, standardised over all nodes of the graph. ``[R, n]``.
 
         Args:
             which: its number among the measures of embeddings.
@@ -69,7 +69,7 @@ class Inputs:
         return standardised(measure)
 
     def with_dropped_edges(self, noise: Noise) -> Inputs:
-        """The same graph with the edges that a pass drops."""
+        """Return the same graph with the edges that a pass drops."""
         return replace(self, adjacency=self.adjacency.dropped(noise))
 
 
@@ -100,11 +100,11 @@ class Rows:
         return self.nodes + num_nodes * runs.unsqueeze(1)
 
     def pick(self, h: Tensor) -> Tensor:
-        """The rows of embeddings of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
+        """Return the rows of embeddings of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
         return h.reshape(-1, h.shape[-1])[self.flat(h.shape[1])]
 
     def select(self, runs: Tensor) -> Rows:
-        """The rows of some of the runs."""
+        """Return the rows of some of the runs."""
         total = None if self.total is None else self.total[runs]
         return Rows(self.nodes[runs], self.labels[runs], self.valid[runs], self.free, total)
 
@@ -145,13 +145,13 @@ class Network(nn.Module, Part, ABC):
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
-        """What the network wants of a graph."""
+        """Return what the network wants of a graph."""
         return Inputs.prepare(graph, settings, device)
 
     @classmethod
     @abstractmethod
     def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
-        """The network of these settings, one per run, with its initial weights."""
+        """Return the network of these settings, one per run, with its initial weights."""
 
     @abstractmethod
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
@@ -166,7 +166,7 @@ class Network(nn.Module, Part, ABC):
         return []
 
     def controller_loss(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """The loss of φ, whose gradient reaches nothing else. Shape ``[R]``."""
+        """Return the loss of φ, whose gradient reaches nothing else. Shape ``[R]``."""
         raise NotImplementedError(f"{type(self).__name__} has no φ")
 
     def reach(self) -> int | None:

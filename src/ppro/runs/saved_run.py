@@ -36,18 +36,18 @@ class SavedRun:
 
     @property
     def trained(self) -> Trained:
-        """What opening needs to know of the training."""
+        """Return what opening needs to know of the training."""
         assert self.config.trained is not None
         return self.config.trained
 
     @cached_property
     def settings(self) -> list[Settings]:
-        """The settings of every run."""
+        """Return the settings of every run."""
         return run_settings(self.config)
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """The classes as text, in the order of the model's outputs."""
+        """Return the classes as text, in the order of the model's outputs."""
         return tuple(map(str, self.trained.classes))
 
     @property
@@ -109,7 +109,7 @@ class SavedRun:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What ``result.json`` says; see :func:`ppro.runs.summary.summary`."""
+        """Return what ``result.json`` says; see :func:`ppro.runs.summary.summary`."""
         return read_facts(self.folder, self.config.runs)
 
     def metrics(self) -> Columns:

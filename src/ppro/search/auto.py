@@ -63,7 +63,7 @@ class Choice:
 
     @property
     def reason(self) -> str:
-        """One sentence for the user."""
+        """Return one sentence for the user."""
         best = self.trials[0]
         return (
             f"chose '{best.candidate.name}' ({best.candidate.why}): validation "

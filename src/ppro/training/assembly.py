@@ -33,7 +33,7 @@ def network_class(settings: Settings) -> type[Network]:
 
 
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs: int = 1) -> Inputs:
-    """The graph as the network of these settings wants it.
+    """Return the graph as the network of these settings wants it.
 
     Args:
         runs: how many will be trained together; decides what a large graph needs.
@@ -65,7 +65,7 @@ def build_backbone(sizes: NetworkSizes, settings: Settings, own: OwnBackbone) ->
 
 
 def settings_for(own: OwnBackbone | None, settings: Sequence[Settings]) -> list[Settings]:
-    """The settings with the number of steps that a given model of PyTorch Geometric has."""
+    """Return the settings with the number of steps that a given model of PyTorch Geometric has."""
     if own is None or isinstance(own, type):
         return list(settings)
     from ppro.nn.backbones.pyg import number_of_steps
@@ -80,7 +80,7 @@ def build_model(
     device: torch.device,
     backbone: OwnBackbone | None = None,
 ) -> Network:
-    """A model with one run for each of the settings.
+    """Return a model with one run for each of the settings.
 
     Args:
         backbone: as for :func:`ppro.training.fit.fit`.
@@ -97,7 +97,7 @@ def build_model(
 
 
 def _for_any_size(model: Network) -> Network:
-    """The model with controllers that take many rows in blocks."""
+    """Return the model with controllers that take many rows in blocks."""
     if isinstance(model, PProNetwork) and model.controllers is not None:
         model.controllers = BlockedControllers.of(model.controllers)
     return model
@@ -115,7 +115,7 @@ def check_same_program(settings: Sequence[Settings]) -> None:
 
 
 def rows_from_masks(masks: Tensor, labels: Tensor, device: torch.device) -> Rows:
-    """The nodes of each run's mask as rows, padded to the longest. ``masks``: ``[R, n]``."""
+    """Return the nodes of each run's mask as rows, padded to the longest. ``masks``: ``[R, n]``."""
     lists = [mask.nonzero().squeeze(1) for mask in masks]
     nodes = torch.nn.utils.rnn.pad_sequence(lists, batch_first=True)
     lengths = torch.tensor([len(nodes_of_run) for nodes_of_run in lists])
@@ -125,6 +125,6 @@ def rows_from_masks(masks: Tensor, labels: Tensor, device: torch.device) -> Rows
 
 
 def all_rows(graph: Graph, runs: int, device: torch.device) -> Rows:
-    """Every node of the graph as a row of every run; labels are not given away."""
+    """Return every node of the graph as a row of every run; labels are not given away."""
     nodes = torch.arange(graph.num_nodes, device=device).expand(runs, -1)
     return Rows(nodes, torch.zeros_like(nodes), torch.ones_like(nodes, dtype=torch.float32))

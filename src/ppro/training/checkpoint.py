@@ -73,7 +73,7 @@ class Checkpoint:
         self.cores: int | None = self._read_header(0)["cores"] if self.parts else None
 
     def _found(self) -> int:
-        """The number of workers whose files are to be there; 0 without a checkpoint."""
+        """Return the number of workers whose files are to be there; 0 without a checkpoint."""
         if not self._file(0).exists():
             return 0
         header = self._read_header(0)
@@ -85,7 +85,7 @@ class Checkpoint:
         return int(header["parts"])
 
     def threads(self, wanted: int | None) -> int | None:
-        """The number of threads to train with: that of the checkpoint, where there is one.
+        """Return the number of threads to train with: that of the checkpoint, where there is one.
 
         Another number would share out the runs otherwise, and add in another order.
         """
@@ -110,12 +110,12 @@ class Checkpoint:
         self.parts, self.cores = parts, cores
 
     def keeper(self, part: int) -> Keeper:
-        """What saves the trainer of one worker."""
+        """Return what saves the trainer of one worker."""
         header = {"format": FORMAT, "of": self.of, "parts": self.parts, "cores": self.cores}
         return Keeper(self._file(part), header, self.plan.every)
 
     def state(self, part: int, device: torch.device) -> dict[str, Tensor] | None:
-        """Where the trainer of one worker stood, or None when it had not begun."""
+        """Return where the trainer of one worker stood, or None when it had not begun."""
         path = self._file(part)
         if not self.plan.resume or not path.exists():
             return None
@@ -199,12 +199,12 @@ def _opened(path: Path) -> Any:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a folder holds a checkpoint."""
+    """Tell whether a folder holds a checkpoint."""
     return (folder / _PART.format(0)).exists()
 
 
 def unusable(folder: Path, error: OSError) -> RunError:
-    """The error to raise when a folder cannot take a checkpoint."""
+    """Return the error to raise when a folder cannot take a checkpoint."""
     reason = error.strerror or str(error)
     return RunError(
         f"{folder}: no checkpoint can be written there ({reason}); make room or name another folder"

@@ -17,7 +17,7 @@ ClassWeight = Literal["balanced"] | Sequence[float]
 def class_weights(
     given: ClassWeight | None, labels: Tensor, train: Tensor, num_classes: int
 ) -> Tensor | None:
-    """The weight of each class in each run. Shape ``[R, c]``.
+    """Return the weight of each class in each run. Shape ``[R, c]``.
 
     ``balanced`` gives class c of m training nodes in k classes the weight m / (k m_c), as in
     scikit-learn, so that every class has the same share in a loss.
@@ -51,7 +51,7 @@ def _balanced(labels: Tensor, num_classes: int) -> Tensor:
 
 
 def weighted(rows: Rows, weights: Tensor | None) -> Rows:
-    """Rows whose nodes count in means as much as their classes weigh.
+    """Return rows whose nodes count in means as much as their classes weigh.
 
     Every mean over the training nodes becomes Σ w v / Σ w; padding still counts nothing.
     """

@@ -50,7 +50,7 @@ def ramp(epoch: Tensor, length: int) -> Tensor:
 
 
 def with_all_nodes(rows: Rows, num_nodes: int, *, full_depth: bool) -> Rows:
-    """The rows, followed by every node without its label.
+    """Return the rows, followed by every node without its label.
 
     Args:
         full_depth: whether the nodes that follow take all L steps, whatever the controllers say.

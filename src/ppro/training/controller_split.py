@@ -1,8 +1,9 @@
 """Who judges the controllers: all training nodes, or some that the backbone never learns from.
 
 A backbone soon knows the labels of the nodes it learns from, most of all at step 0, where their own
-features stand alone. Errors of such nodes say little about the steps of others. Nodes kept from the
-backbone are judged as strangers are. Not part of the paper; off unless ``judge_share`` is above 0.
+features stand alone. Errors of such nodes say little about the steps of others. The errors of
+nodes that are kept from the backbone say more. Not part of the paper; off unless ``judge_share``
+is above 0.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def share_out(rows: Rows, settings: Sequence[Settings]) -> tuple[Rows, Rows]:
-    """The training rows that θ learns from, and those that φ learns from.
+    """Return the training rows that θ learns from, and those that φ learns from.
 
     Args:
         rows: training nodes of each run; a run draws its judges by its own seed, at least one,

@@ -28,7 +28,7 @@ def fingerprint(
     backbone: OwnBackbone | None,
     class_weight: Tensor | None,
 ) -> Fingerprint:
-    """The parts that must be the same for a training to go on."""
+    """Return the parts that must be the same for a training to go on."""
     weights = [] if class_weight is None else [class_weight]
     own = "" if backbone is None else _described(backbone)
     return {
@@ -41,7 +41,7 @@ def fingerprint(
 
 
 def differing(one: Fingerprint, other: Fingerprint) -> str:
-    """The parts in which two differ, for a message; of the settings their keys."""
+    """Return the parts in which two differ, for a message; of the settings their keys."""
     parts = {part for part in one.keys() | other.keys() if one.get(part) != other.get(part)}
     if "settings" in parts:
         lines = [f["settings"].splitlines() for f in (one, other)]

@@ -34,7 +34,7 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        """All parts, and the program itself."""
+        """Return all parts, and the program itself."""
         return PROGRAM + self.edges + self.nodes + self.features + self.embeddings + self.rows
 
     def __str__(self) -> str:
@@ -54,17 +54,17 @@ class Sizes:
 
     @classmethod
     def of(cls, graph: Graph) -> Sizes:
-        """Those of a graph."""
+        """Return those of a graph."""
         return cls(graph.num_nodes, graph.num_edges, graph.num_classes, graph.num_features)
 
 
 def in_blocks(settings: Settings) -> bool:
-    """Whether the network of these settings takes features in blocks, from end to end."""
+    """Tell whether the network of these settings takes features in blocks, from end to end."""
     return bool(part_of(settings).takes_blocks(settings.network))
 
 
 def propagated_width(sizes: Sizes, settings: Settings) -> int:
-    """How many numbers of a node propagate."""
+    """Return how many numbers of a node propagate."""
     part = part_of(settings)
     return int(part.propagated_width(settings.network, sizes.features, sizes.classes))
 
@@ -88,12 +88,12 @@ def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
 
 
 def per_node(runs: int) -> int:
-    """Bytes for a node: label, start, masks, priorities, rows, steps and weights."""
+    """Return bytes for a node: label, start, masks, priorities, rows, steps and weights."""
     return 8 + 8 + 3 * runs + 8 + 48 * runs
 
 
 def per_entry(entries: int, settings: Settings, runs: int) -> int:
-    """Bytes for an entry of the adjacency.
+    """Return bytes for an entry of the adjacency.
 
     A column and a value, and the column in the file, which is mapped. A row-normalised matrix has
     values of its own both ways.
@@ -108,7 +108,7 @@ def per_entry(entries: int, settings: Settings, runs: int) -> int:
 
 
 def matrices(settings: Settings) -> int:
-    """How many matrices of embeddings of all nodes there are at the peak."""
+    """Return how many matrices of embeddings of all nodes there are at the peak."""
     if part_of(settings).keeps_steps:
         return 2 * (settings.network.max_steps + 1) + 2 * _MATRICES_OF_PASS
     return _MATRICES_OF_PASS + _MATRICES_OF_ROWS
@@ -129,7 +129,7 @@ def available() -> int | None:
 
 
 def check_fits(graph: Graph, settings: Settings, runs: int, room: int | None = None) -> Estimate:
-    """The estimate, where the machine can hold it.
+    """Return the estimate, where the machine can hold it.
 
     Args:
         room: bytes there are; asked of the system when None.

@@ -40,7 +40,7 @@ class RunValues:
         return cls(seeds, *(column(key) for key in keys))
 
     def select(self, runs: Tensor) -> RunValues:
-        """The values of some of the runs."""
+        """Return the values of some of the runs."""
         return RunValues(*(getattr(self, name)[runs] for name in self.__dataclass_fields__))
 
 

@@ -91,7 +91,7 @@ class Record:
         self.now.add_(1)
 
     def _scored(self, score: Tensor, loss: Tensor) -> Tensor:
-        """What the states of this epoch are judged by. Shape ``[R]``."""
+        """Return what the states of this epoch are judged by. Shape ``[R]``."""
         if self.selection == "loss":
             return -loss
         if self.selection == "score":
@@ -117,7 +117,7 @@ class Record:
         return going.nonzero().squeeze(1)
 
     def state(self) -> dict[str, Tensor]:
-        """Every tensor of the record by its name."""
+        """Return every tensor of the record by its name."""
         best = {f"states.{i}": state for i, state in enumerate(self.states)}
         return best | {name: getattr(self, name) for name in _TENSORS}
 
@@ -128,6 +128,6 @@ class Record:
             setattr(self, name, state[name])
 
     def history(self, interrupted: bool) -> History:
-        """The record as tensors on the CPU."""
+        """Return the record as tensors on the CPU."""
         metrics = self.log[: int(self.now)].cpu()
         return History(metrics, self.best_epoch.cpu(), self.stopped.cpu(), interrupted)

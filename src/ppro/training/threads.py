@@ -23,7 +23,7 @@ def available_cores() -> int:
 
 
 def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
-    """How many cores the work of one propagation step keeps busy, at most those there are.
+    """Return how many cores the work of one propagation step keeps busy, at most those there are.
 
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """

@@ -104,7 +104,7 @@ class Trainer:
 
     @property
     def optimisers(self) -> list[RunAdam]:
-        """Those of θ and, where there are controllers, φ."""
+        """Return those of θ and, where there are controllers, φ."""
         return [self.theta] if self.phi is None else [self.theta, self.phi]
 
     def run(self, on_epoch: OnEpoch | None = None) -> History:
@@ -243,7 +243,7 @@ class Trainer:
 
     @torch.no_grad()
     def _score(self, logits: Tensor) -> Tensor:
-        """The metric of every run, over the validation nodes of all ranks. Shape ``[R]``."""
+        """Return the metric of every run, over the validation nodes of all ranks. Shape ``[R]``."""
         ranks, rows = self.inputs.ranks, self.val_rows
         gathered = (ranks.gather(part) for part in (logits.softmax(-1), rows.labels, rows.valid))
         return self.metric.of_runs(*gathered).to(logits.device)

@@ -28,7 +28,7 @@ class _Joined:
         self.done = 0
 
     def listener(self, part: int) -> OnEpoch:
-        """What trainer number ``part`` calls after an epoch."""
+        """Return what trainer number ``part`` calls after an epoch."""
 
         def listen(done: int, metrics: Tensor, going: int) -> None:
             if self.stop:
@@ -70,7 +70,7 @@ def train_side_by_side(
 
 
 def _over(futures: Sequence[Future[History]]) -> bool:
-    """Whether all are done or one has failed; waits in naps, so that Ctrl-C gets through."""
+    """Tell whether all are done or one has failed; waits in naps, so that Ctrl-C gets through."""
     done, going = wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION)
     return not going or any(future.exception() is not None for future in done)
 

@@ -40,7 +40,7 @@ class Reading:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The names of the splits it can be trained with, the default first."""
+        """Return the names of the splits it can be trained with, the default first."""
         return (RANDOM,) if self.masks is None else (GIVEN, RANDOM)
 
 

@@ -52,12 +52,12 @@ class NumericColumn(_Frozen):
 
     @property
     def width(self) -> int:
-        """How many features it makes."""
+        """Return how many features it makes."""
         return len(self.feature_names)
 
     @property
     def feature_names(self) -> list[str]:
-        """A name for each feature that it makes."""
+        """Return a name for each feature that it makes."""
         return [self.name, *([f"{self.name} is missing"] if self.indicator else [])]
 
 
@@ -72,12 +72,12 @@ class CategoricalColumn(_Frozen):
 
     @property
     def width(self) -> int:
-        """How many features it makes."""
+        """Return how many features it makes."""
         return len(self.categories) + self.other + self.indicator
 
     @property
     def feature_names(self) -> list[str]:
-        """A name for each feature that it makes."""
+        """Return a name for each feature that it makes."""
         rare = [f"{self.name} is another"] if self.other else []
         missing = [f"{self.name} is missing"] if self.indicator else []
         return [*(f"{self.name} = {value}" for value in self.categories), *rare, *missing]
@@ -112,7 +112,7 @@ class Schema(_Frozen):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """What the features are called; None where they have no names."""
+        """Return what the features are called; None where they have no names."""
         return [name for column in self.columns for name in column.feature_names] or None
 
 

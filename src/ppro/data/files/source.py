@@ -64,7 +64,7 @@ class FileSource(BaseModel):
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The files."""
+        """Return the files."""
         return tuple(Path(path) for path in (self.nodes, self.edges, self.graph) if path)
 
     def signed(self) -> FileSource:

@@ -68,7 +68,7 @@ class GRAND(LinearBackbone):
 
     @classmethod
     def propagated_width(cls, settings: NetworkSettings, features: int, classes: int) -> int:
-        """The features themselves propagate."""
+        """Return the features themselves propagate."""
         return features
 
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
@@ -90,5 +90,5 @@ class GRAND(LinearBackbone):
         return [self.layer.weight]
 
     def statistics(self) -> list[nn.Parameter]:
-        """The running means of both normalisations."""
+        """Return the running means of both normalisations."""
         return [*self.norm1.statistics(), *self.norm2.statistics()]

@@ -93,7 +93,7 @@ class Adapted(Convolving):
         self._edges: tuple[Tensor, Tensor, Tensor] | None = None
 
     def decayed(self) -> list[nn.Parameter]:
-        """The first convolution."""
+        """Return the first convolution."""
         return list(self.weights[0].parameters())
 
     def convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
@@ -163,7 +163,7 @@ def _convolutions(gnn: Convolutions) -> list[nn.Module]:
 
 
 def layers_of(gnn: Convolutions) -> list[Layer]:
-    """The convolutions, each with its norm and activation."""
+    """Return the convolutions, each with its norm and activation."""
     convs = _convolutions(gnn)
     after: list[tuple[nn.Module, ...]] = [(nn.ReLU(),)] * len(convs)
     if isinstance(gnn, BasicGNN):

@@ -36,7 +36,7 @@ class BareBackbone(PProNetwork):
 
     @classmethod
     def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
-        """The backbone of these settings, with the initial weights of every run."""
+        """Return the backbone of these settings, with the initial weights of every run."""
         own = settings[0].network.model_copy(update=dict(cls.fixed))
         made: Callable[..., Backbone] = cls.made_of
         return cls.around(made(sizes, own), sizes, settings)

@@ -29,7 +29,7 @@ class Baseline(Dropping, Network):
 
     @classmethod
     def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
-        """The rival of these settings, one per run, with its initial weights."""
+        """Return the rival of these settings, one per run, with its initial weights."""
         build: Callable[..., Self] = cls
         return build(sizes, settings[0].network)
 
@@ -38,7 +38,7 @@ class Baseline(Dropping, Network):
         """Logits of the rows. Shape ``[R, m, c]``."""
 
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
-        """The logits, with full depth and equal priority for every node."""
+        """Return the logits, with full depth and equal priority for every node."""
         if noise is not None and noise.edge_rates is not None:
             inputs = inputs.with_dropped_edges(noise)
         logits = self.logits(inputs, rows, noise)

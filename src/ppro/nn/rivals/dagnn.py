@@ -50,5 +50,5 @@ class DAGNN(Predictor):
         return torch.stack([self.gate(h).sigmoid() * h for h in picked]).sum(0)
 
     def decayed(self) -> list[nn.Parameter]:
-        """All of θ, as in the original."""
+        """Return all of θ, as in the original."""
         return self.theta()

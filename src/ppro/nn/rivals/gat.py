@@ -64,7 +64,7 @@ class GAT(Baseline, Attending):
         )
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """All layers over all nodes."""
+        """Return all layers over all nodes."""
         first, *others = (cast(Attention, layer) for layer in self.layers)
         z = inputs.features.linear(first.weight, noise)
         h = self.attend(1, first, z, inputs.adjacency, noise)

@@ -72,7 +72,7 @@ class GCN(Baseline):
             yield h
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """What the last layer gives."""
+        """Return what the last layer gives."""
         *_, last = self.convolutions(inputs, noise)
         return rows.pick(last)
 

@@ -94,7 +94,7 @@ class GeomGCN(Baseline):
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> RelationInputs:
-        """The nine relations of the graph.
+        """Return the nine relations of the graph.
 
         Raises:
             SettingsError: the graph is too large for Isomap.
@@ -166,7 +166,7 @@ def _of_condensed(index: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], 
 
 
 def _by_quadrant(pairs: NDArray[np.int64], where: Places) -> list[NDArray[np.int64]]:
-    """The pairs (i, j) by whether j lies right of i and whether it lies above."""
+    """Return the pairs (i, j) by whether j lies right of i and whether it lies above."""
     right, above = (where[pairs[1]] > where[pairs[0]]).T
     return [pairs[:, (right == r) & (above == a)] for r in (False, True) for a in (False, True)]
 
@@ -185,7 +185,7 @@ def _codes(pairs: NDArray[np.int64], num_nodes: int) -> NDArray[np.int64]:
 
 
 def _side_by_side(rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> nn.Parameter:
-    """The weights of every relation. Shape ``[R, fan_in, 9 * fan_out]``."""
+    """Return the weights of every relation. Shape ``[R, fan_in, 9 * fan_out]``."""
     parts = [glorot(rngs, fan_in, fan_out).detach() for _ in range(RELATIONS)]
     return nn.Parameter(torch.cat(parts, dim=-1))
 

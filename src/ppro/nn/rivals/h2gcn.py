@@ -99,7 +99,7 @@ class H2GCN(Baseline):
         return TwoHopInputs(base.features, base.adjacency, base.influence, two_hop.to(device))
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """The rows' classes, from the representations of all rounds."""
+        """Return the rows' classes, from the representations of all rounds."""
         assert isinstance(inputs, TwoHopInputs)
         r = F.relu(inputs.features.linear(self.embedding, None))
         seen = [rows.pick(r)]

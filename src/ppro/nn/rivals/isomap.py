@@ -39,7 +39,7 @@ def places(edges: NDArray[np.int64], num_nodes: int) -> Places:
 
 
 def components(edges: NDArray[np.int64], num_nodes: int) -> NDArray[np.int32]:
-    """The number of the component of each node. Shape ``[n]``."""
+    """Return the number of the component of each node. Shape ``[n]``."""
     labels: NDArray[np.int32] = sparse.csgraph.connected_components(_hops(edges, num_nodes))[1]
     return labels
 
@@ -73,7 +73,7 @@ def _hops(edges: NDArray[np.int64], num_nodes: int) -> Any:
 
 
 def _read(path: Path, num_nodes: int) -> Places | None:
-    """The places a file holds; None where there is no sound one."""
+    """Return the places a file holds; None where there is no sound one."""
     try:
         held = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):

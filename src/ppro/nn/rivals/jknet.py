@@ -71,7 +71,7 @@ class JKNet(GCN):
         self.output = RunLinear(sizes.rngs, fan_in, sizes.classes)
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """The rows of every layer, joined and classified."""
+        """Return the rows of every layer, joined and classified."""
         layers = [F.relu(rows.pick(h)) for h in self.convolutions(inputs, noise)]
         joined = torch.cat(layers, -1) if self.jumping == "cat" else torch.stack(layers).amax(0)
         logits: Tensor = self.output(dropout(joined, rows.nodes, noise, HIDDEN_SITE))

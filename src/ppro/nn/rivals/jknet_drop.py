@@ -48,7 +48,7 @@ class DropEdge(Adjacency):
             self.weights[~self.loops] = edge_weight.to(self.weights)
 
     def dropped(self, noise: Noise) -> Adjacency:
-        """The adjacency of a pass."""
+        """Return the adjacency of a pass."""
         kept = noise.scale(self.edge_ids, EDGE_SITE, noise.edge_rates) > 0
         values = self.weights * (kept | self.loops)
         degree = self.pattern.row_sums(values)
@@ -72,7 +72,7 @@ class JKNetDrop(JKNet):
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
-        """The graph as usual, with an adjacency that DropEdge acts on."""
+        """Return the graph as usual, with an adjacency that DropEdge acts on."""
         inputs = super().prepare(graph, settings, device)
         whole, weight = inputs.adjacency, graph.edge_weight
         return replace(inputs, adjacency=DropEdge(whole, weight, settings.inputs.normalisation))

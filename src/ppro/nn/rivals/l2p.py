@@ -30,7 +30,7 @@ GUMBEL_SITE = 200_000
 
 
 def _spaces(entropy: tuple[float, ...]) -> dict[Kind, Space]:
-    """Those of both strategies, which differ in the choices of ``entropy``."""
+    """Return those of both strategies, which differ in the choices of ``entropy``."""
     common = {"hidden": 64, "decay": "all"}
     mixed = {**common, "concat": True, "feature_norm": "none"}
     return {
@@ -133,12 +133,12 @@ class L2P(Baseline):
         return Outcome(logits, mixed, q.argmax(-1), torch.ones_like(rows.valid))
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
-        """Those of :meth:`forward`."""
+        """Return those of :meth:`forward`."""
         return self.forward(inputs, rows, noise).logits
 
     @classmethod
     def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
-        """The rival of these settings; the share of the entropy may differ between runs."""
+        """Return the rival of these settings; the share of the entropy may differ between runs."""
         made = super().from_settings(sizes, settings)
         entropy = torch.tensor([cast(L2PSettings, s.network).entropy for s in settings])
         made.register_buffer("entropy", entropy, persistent=False)
@@ -194,7 +194,7 @@ class L2S(L2P):
     spaces: ClassVar[Mapping[Kind, Space]] = _spaces(entropy=(0.0, 0.2, 1.0))
 
     def log_choice(self, states: Tensor) -> Tensor:
-        """A softmax over the steps, in logarithms."""
+        """Return a softmax over the steps, in logarithms."""
         return self.scores(states).log_softmax(-1)
 
 

@@ -36,7 +36,7 @@ class Case:
 
 
 def cases(quick: bool, gpu: bool) -> list[Case]:
-    """The cases for a machine; ``quick`` leaves out the generated graphs and most depths."""
+    """Return the cases for a machine; ``quick`` leaves out the generated graphs and most depths."""
     forms: tuple[Form, ...] = ("class", "hidden")
     strategies: tuple[str, ...] = ("none", "l2b", "l2u")
     found = [
@@ -55,7 +55,7 @@ def cases(quick: bool, gpu: bool) -> list[Case]:
 
 
 def bench_graph(name: str) -> tuple[Graph, Splits]:
-    """A benchmark graph and its split, one run of it."""
+    """Return a benchmark graph and its split, one run of it."""
     if name in GENERATED:
         options = {"nodes": GENERATED[name], "classes": 7, "features": 32, "degree": 20}
         graph = load_graph("csbm", options=options)

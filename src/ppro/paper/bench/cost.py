@@ -47,7 +47,7 @@ class Workload:
 
     @property
     def settings(self) -> Settings:
-        """What is trained on it."""
+        """Return what is trained on it."""
         return LargeCase(1, 1, self.classes, self.features, "l2b").settings()
 
     @property
@@ -98,7 +98,7 @@ class Rates:
 
 
 def workload(row: Row) -> Workload:
-    """The graph of a measured training."""
+    """Return the graph of a measured training."""
     sizes = (row[key] for key in ("nodes", "edges", "features", "classes"))
     return Workload(f"{row['nodes']:,} nodes", *sizes)
 
@@ -113,7 +113,7 @@ def largest_pair(trainings: Sequence[Row]) -> tuple[Row, Row] | None:
 
 
 def same_graph(one: Row, other: Row) -> bool:
-    """Whether two trainings were on the same graph, for as many epochs."""
+    """Tell whether two trainings were on the same graph, for as many epochs."""
     keys = ("nodes", "edges", "features", "classes", "epochs")
     return all(one[key] == other[key] for key in keys)
 
@@ -170,7 +170,7 @@ class Prediction:
 
 
 def predict(graph: Workload, machines: int = 1, boundary: float = 0.0) -> Prediction:
-    """What a machine needs where the graph lies on several.
+    """Return what a machine needs where the graph lies on several.
 
     Args:
         boundary: ghost rows for each row of a machine's own.
@@ -195,7 +195,7 @@ def predict(graph: Workload, machines: int = 1, boundary: float = 0.0) -> Predic
 
 
 def gradient_bytes(graph: Workload) -> float:
-    """Bytes of all parameters."""
+    """Return bytes of all parameters."""
     cpu = torch.device("cpu")
     model = build_model(graph.features, graph.classes, [graph.settings], cpu)
     return float(FLOAT * sum(p.numel() for p in model.parameters()))

@@ -69,14 +69,14 @@ def _environment(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """Return a port of this machine that nobody listens at."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
 
 
 def compared(task: Task, name: str, sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """One row for each number of ranks: how far it is from one process, and what it cost."""
+    """Return one row for each number of ranks: how far it is from one process, and what it cost."""
     one = trained(task, 1)
     rows = [_alone(task, name, one)]
     for size in sizes:
@@ -127,7 +127,7 @@ def _epochs_within(apart: Any, most: float) -> int:
 
 
 def _exchanged(task: Task, answer: Answer) -> dict[str, Any]:
-    """Bytes of a product beside the cost model, and what preparing took."""
+    """Return bytes of a product beside the cost model, and what preparing took."""
     ranks, size = answer.ranks, len(answer.ranks)
     rows, ghosts = (sum(rank[key] for rank in ranks) for key in ("rows", "ghosts"))
     graph = Workload(task.graph, rows, 1, 1, ranks[0]["classes"])

@@ -44,7 +44,7 @@ class LargeCase:
 
     @property
     def plan(self) -> LargePlan:
-        """The graph."""
+        """Return the graph."""
         sizes = {"nodes": self.nodes, "degree": self.degree}
         return LargePlan(**sizes, classes=self.classes, features=self.features)  # type: ignore[arg-type]
 
@@ -57,13 +57,13 @@ class LargeCase:
 
 
 def graph_folder(root: Path, plan: LargePlan) -> Path:
-    """Where the graph of a plan lies."""
+    """Return where the graph of a plan lies."""
     sizes = (plan.nodes, f"{plan.degree:g}", plan.classes, plan.features)
     return root / "-".join(map(str, sizes))
 
 
 def ensure_graph(root: Path, plan: LargePlan) -> Path:
-    """The folder of a graph, generated in a process of its own where it is not there yet.
+    """Return the folder of a graph, generated in a process of its own where it is not there yet.
 
     Raises:
         DataError: the folder holds another graph.
@@ -93,7 +93,7 @@ def measure_large(root: Path, case: LargeCase) -> dict[str, Any]:
 
 
 def _child(words: list[str], failure: str) -> str:
-    """The last line that a module prints on standard output."""
+    """Return the last line that a module prints on standard output."""
     command = [sys.executable, "-m", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:

@@ -14,7 +14,7 @@ from ppro.training.threads import available_cores
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """What a measurement was made on and with."""
+    """Return what a measurement was made on and with."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor()
     return {
         "device": str(device),

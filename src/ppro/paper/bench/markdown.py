@@ -6,12 +6,12 @@ from ppro.files import markdown_table
 
 
 def table(head: str, rows: Sequence[Sequence[str]]) -> str:
-    """A table whose column names are words, then texts with bars between."""
+    """Return a table whose column names are words, then texts with bars between."""
     words, *texts = head.split("|")
     names = [*words.split(), *texts]
     return markdown_table(names, rows)
 
 
 def percent(share: float) -> str:
-    """A share in percent, without digits after the point."""
+    """Return a share in percent, without digits after the point."""
     return f"{100 * share:.0f} %"

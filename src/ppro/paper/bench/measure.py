@@ -23,7 +23,7 @@ from ppro.training.trainer import Trainer
 def our_epoch(
     case: Case, graph: Graph, splits: Splits, device: torch.device, cores: int = 1
 ) -> Callable[[], None]:
-    """An epoch of ours with everything a training has: both passes, controllers, validation.
+    """Return an epoch of ours with everything a training has: both passes, controllers, validation.
 
     Runs share the cores as in a training: side by side on a CPU, in one program on a GPU.
     """

@@ -43,7 +43,7 @@ def _measure(case: Case, device: torch.device) -> float:
 
 
 def status_kib(key: str) -> int:
-    """A size that the system notes of this process, in KiB: VmRSS, VmHWM …
+    """Return a size that the system notes of this process, in KiB: VmRSS, VmHWM …
 
     Raises:
         PProError: the system is not Linux.

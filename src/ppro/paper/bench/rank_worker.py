@@ -49,7 +49,7 @@ class Task:
     options: dict[str, float] = field(default_factory=dict)
 
     def load(self) -> tuple[Graph, Splits]:
-        """The graph and the masks of its runs."""
+        """Return the graph and the masks of its runs."""
         if Path(self.graph).is_dir():
             graph, masks = read_large(Path(self.graph))
             assert masks is not None
@@ -58,7 +58,7 @@ class Task:
         return found, make_splits(found, self.graph, "random-60-20-20", self.runs, 0)
 
     def run_settings(self) -> list[Settings]:
-        """The settings of each run."""
+        """Return the settings of each run."""
         return [Settings(**self.settings, seed=run) for run in range(self.runs)]
 
 
@@ -88,7 +88,7 @@ class Memory:
 
     @property
     def mib(self) -> float:
-        """The peak, without what there was before the graph."""
+        """Return the peak, without what there was before the graph."""
         return (self.peak - self.begin) / 1024
 
 
@@ -101,7 +101,7 @@ def written_bytes() -> int:
 
 
 def bytes_of_a_product(training: SharedTraining) -> float:
-    """Bytes that this rank writes to the network for one product, headers and all."""
+    """Return bytes that this rank writes to the network for one product, headers and all."""
     shard, ranks = training.shard, training.ranks
     classes = shard.num_classes
     h = torch.randn(len(training.settings), shard.labels.shape[0], classes)
@@ -115,7 +115,7 @@ def bytes_of_a_product(training: SharedTraining) -> float:
 
 
 def alone(task: Task, memory: Memory) -> tuple[dict[str, Any], Fit]:
-    """The training on one process, by the usual path."""
+    """Return the training on one process, by the usual path."""
     graph, splits = task.load()
     with memory.watched():
         result = fit(graph, splits, task.run_settings(), threads=1)
@@ -123,7 +123,7 @@ def alone(task: Task, memory: Memory) -> tuple[dict[str, Any], Fit]:
 
 
 def together(task: Task, ranks: RankGroup, memory: Memory) -> tuple[dict[str, Any], Fit | None]:
-    """The training on this rank, and what it exchanged."""
+    """Return the training on this rank, and what it exchanged."""
     graph, splits = task.load()
     begin = time.perf_counter()
     with memory.watched():
@@ -149,7 +149,7 @@ def together(task: Task, ranks: RankGroup, memory: Memory) -> tuple[dict[str, An
 
 
 def essence(result: Fit) -> dict[str, Any]:
-    """What is compared, as arrays."""
+    """Return what is compared, as arrays."""
     return {
         "metrics": result.history.metrics.numpy(),
         "steps": result.nodes.steps.numpy(),

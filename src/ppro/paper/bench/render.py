@@ -22,7 +22,7 @@ the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its co
 
 
 def read_reports(folder: Path) -> dict[str, Any]:
-    """The files of a folder that tell of speed, by their names.
+    """Return the files of a folder that tell of speed, by their names.
 
     Raises:
         RunError: there is none, or one cannot be read.
@@ -41,7 +41,7 @@ def read_reports(folder: Path) -> dict[str, Any]:
 
 
 def page(reports: Mapping[str, Any], chart: str) -> str:
-    """The whole page as Markdown."""
+    """Return the whole page as Markdown."""
     parts = [_INTRO, f"![Milliseconds per epoch, ours and PyG]({chart})\n"]
     for name, report in reports.items():
         machine = report["machine"]

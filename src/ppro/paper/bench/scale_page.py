@@ -66,7 +66,7 @@ each machine and {latency:g} µs for a message, and nothing of it is hidden behi
 
 
 def page(report: Mapping[str, Any], ranks: Mapping[str, Any] | None = None) -> str:
-    """The whole page as Markdown.
+    """Return the whole page as Markdown.
 
     Args:
         report: what ``ppro bench large`` measured.
