@@ -220,7 +220,7 @@ def all_keys() -> list[str]:
     """Return the flat names of all settings of all networks."""
     own = [key for key in Settings.model_fields if key not in (*_GROUPS, "network")]
     shared = [key for group in _GROUPS.values() for key in group.model_fields]
-    return [*own, *shared, *sorted(network_keys())]
+    return list(dict.fromkeys([*own, *shared, *sorted(network_keys())]))
 
 
 def keys_of(values: Mapping[str, Any]) -> list[str]:
