@@ -15,6 +15,7 @@ from ppro.nn.strategies import Strategy
 
 if TYPE_CHECKING:
     from ppro.nn.batched import PProNetwork
+    from ppro.nn.comparing.network import ComparingNetwork
 
 ALL = slice(None)
 SMALLEST_CHANGE = 1e-6
@@ -40,7 +41,7 @@ class Pass:
 
     def __init__(
         self,
-        model: PProNetwork,
+        model: PProNetwork | ComparingNetwork,
         inputs: Inputs,
         rows: Rows,
         noise: Noise | None,
@@ -146,7 +147,7 @@ class Pass:
         Args:
             aggregate: ĥ^(1) of all nodes; h_1 where α is given.
         """
-        if self.model.controllers is None:
+        if not self.model.shows_priority:
             return
         free = slice(self.rows.free)
         columns = [self.inputs.influence[self.rows.nodes[:, free]]]

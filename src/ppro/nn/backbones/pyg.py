@@ -135,7 +135,9 @@ class Layer(nn.Module):
         self, h: Tensor, edges: Tensor, weight: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Convolve, with the weights of the edges where they are given."""
-        aggregate = self.conv(h, edges) if weight is None else self.conv(h, edges, edge_weight=weight)
+        aggregate = (
+            self.conv(h, edges) if weight is None else self.conv(h, edges, edge_weight=weight)
+        )
         return aggregate, self.after(aggregate)
 
 
