@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from ppro.data import DATASETS
+from ppro.paper.choice import choose, recipe_of
 from ppro.paper.contest import STRATEGIES
-from ppro.paper.recipe_choice import choose, recipe_of
 from ppro.paper.store import Store
 from ppro.settings.recipe import Recipe, short_recipe_toml
 from ppro.settings.recipes import shipped_recipe
@@ -19,9 +19,9 @@ def recipes(results: Path) -> dict[str, Recipe]:
     for dataset in DATASETS:
         for strategy in STRATEGIES:
             name = f"{dataset}-{strategy}"
-            choice = choose(dataset, strategy, store)
-            if choice is not None:
-                made[name] = recipe_of(choice, shipped_recipe(name))
+            proposal = choose(dataset, strategy, store)
+            if proposal is not None:
+                made[name] = recipe_of(proposal, shipped_recipe(name))
     return made
 
 

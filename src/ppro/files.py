@@ -15,6 +15,8 @@ from typing import Any
 
 MARKER = "settings.toml"
 """The file by which a run folder is known; it is written last."""
+SMALL = 400
+"""Characters of an object that takes one line of a readable file."""
 HIDDEN = ".ppro-"
 """How the names of temporary files and folders begin."""
 
@@ -101,6 +103,40 @@ def umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that is whole or not there."""
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def readable_json(value: Any) -> str:
+    """Return JSON whose differences can be read: an array, or a small object, takes one line."""
+    return _lines(_finite(value), "") + "\n"
+
+
+def _lines(value: Any, indent: str) -> str:
+    line = json.dumps(value, allow_nan=False)
+    if not isinstance(value, dict | list) or not value:
+        return line
+    inside = value if isinstance(value, list) else value.values()
+    is_flat = not any(isinstance(part, dict | list) for part in inside)
+    if is_flat and (isinstance(value, list) or len(line) <= SMALL):
+        return line
+    deeper = indent + " "
+    if isinstance(value, list):
+        parts = [_lines(part, deeper) for part in value]
+    else:
+        parts = [f"{json.dumps(key)}: {_lines(part, deeper)}" for key, part in value.items()]
+    first, last = "[]" if isinstance(value, list) else "{}"
+    return f"{first}\n{deeper}" + f",\n{deeper}".join(parts) + f"\n{indent}{last}"
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:

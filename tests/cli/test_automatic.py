@@ -18,7 +18,7 @@ def test_it_tells_what_it_chose_and_trains_with_it(ppro: Command, workplace: Pat
     kept = tomllib.loads((workplace / "runs/csbm-auto.toml").read_text(encoding="utf-8"))
     run = tomllib.loads((workplace / "run/settings.toml").read_text(encoding="utf-8"))
     assert kept["settings"] == run["settings"]
-    assert run["settings"]["epochs"] == 5
+    assert run["settings"]["training"]["epochs"] == 5
     again = ppro("train", "csbm", "--recipe", "runs/csbm-auto.toml", *SMALL, "--out", "again")
     assert again.status == 0
 

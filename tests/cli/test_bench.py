@@ -6,6 +6,7 @@ import pytest
 
 from ppro.cli import bench as command
 from ppro.errors import RunError, SettingsError
+from ppro.paper import bench as benches
 from ppro.paper.bench import Case
 from tests.cli.conftest import Command
 
@@ -35,8 +36,8 @@ def test_what_was_measured_is_kept_when_it_is_cut_short(
             "runs": 1,
         } | times
 
-    monkeypatch.setattr(command, "cases", two_cases)
-    monkeypatch.setattr(command, "measure", measured_once)
+    monkeypatch.setattr(benches, "cases", two_cases)
+    monkeypatch.setattr(benches, "measure", measured_once)
     with pytest.raises(KeyboardInterrupt):
         command.bench(quick=True, device="cpu", out=tmp_path / "b.json")
     kept = json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
@@ -51,9 +52,11 @@ def row_of(case: Case) -> dict[str, Any]:
 def test_everything_is_measured_shown_and_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
-    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
-    monkeypatch.setattr(command, "peak_of_step", lambda case, device: 10.0 * case.max_steps)
+    monkeypatch.setattr(benches, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(benches, "measure", lambda case, *rest: row_of(case))
+    monkeypatch.setattr(
+        "ppro.paper.bench.memory.peak_of_step", lambda case, device: 10.0 * case.max_steps
+    )
     out = tmp_path / "new" / "b.json"
     command.bench(device="cpu", out=out)
     kept = json.loads(out.read_text(encoding="utf-8"))
@@ -70,20 +73,20 @@ def test_everything_is_measured_shown_and_written(
 def test_one_graph_alone_says_nothing_of_memory(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
-    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
+    monkeypatch.setattr(benches, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(benches, "measure", lambda case, *rest: row_of(case))
     command.bench(only="digits", device="cpu")
     assert "MiB" not in capsys.readouterr().out
 
 
 def test_a_place_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(command, "cases", lambda *args: [Case("digits", "class", 2, "none")])
-    monkeypatch.setattr(command, "measure", lambda case, *rest: row_of(case))
+    monkeypatch.setattr(benches, "cases", lambda *args: [Case("digits", "class", 2, "none")])
+    monkeypatch.setattr(benches, "measure", lambda case, *rest: row_of(case))
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match=r"b\.json: cannot be written"):
         command.bench(quick=True, device="cpu", out=tmp_path / "file" / "b.json")
-    monkeypatch.setattr(command, "read_reports", lambda folder: {})
-    monkeypatch.setattr(command, "draw", lambda reports, chart: chart.touch())
+    monkeypatch.setattr("ppro.paper.bench.render.read_reports", lambda folder: {})
+    monkeypatch.setattr("ppro.paper.bench.render.draw", lambda reports, chart: chart.touch())
     with pytest.raises(RunError, match=r"p\.md: cannot be written"):
         command.bench(render=tmp_path / "file" / "p.md")
 
@@ -91,9 +94,11 @@ def test_a_place_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_page_is_rendered_from_what_was_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "read_reports", lambda folder: {str(folder): {}})
-    monkeypatch.setattr(command, "draw", lambda reports, chart: chart.touch())
-    monkeypatch.setattr(command, "page", lambda reports, chart: f"{list(reports)} {chart}")
+    monkeypatch.setattr("ppro.paper.bench.render.read_reports", lambda folder: {str(folder): {}})
+    monkeypatch.setattr("ppro.paper.bench.render.draw", lambda reports, chart: chart.touch())
+    monkeypatch.setattr(
+        "ppro.paper.bench.render.page", lambda reports, chart: f"{list(reports)} {chart}"
+    )
     command.bench(render=tmp_path / "p.md")
     assert (tmp_path / "p.md").read_text() == f"{[str(Path('results/bench'))]} p.png"
     assert (tmp_path / "p.png").exists()

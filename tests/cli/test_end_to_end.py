@@ -21,6 +21,7 @@ RUN_FILES = {
     "result.json",
     "weights.safetensors",
     "nodes.csv",
+    "nodes.safetensors",
 }
 PROMISED = {
     *("dataset", "split", "strategy", "backbone", "runs", "epochs"),

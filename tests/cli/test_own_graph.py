@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppro.cli.recipe_choice import fitting_norm
+from ppro.search.choice import fitting_norm
 from tests.cli.conftest import QUICK, Command, everything
 
 pytest.importorskip("pyarrow")
@@ -53,7 +53,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_a_run_from_tables_holds_its_files_and_its_schema(run: Path) -> None:
     config = tomllib.loads((run / "settings.toml").read_text(encoding="utf-8"))
     assert config["split"] == "given"
-    assert config["settings"]["feature_norm"] == "none"
+    assert config["settings"]["inputs"]["feature_norm"] == "none"
     assert config["source"]["nodes"] == str(run.parent / "nodes.csv")
     assert len(config["source"]["sha256"]) == 2
     assert "paper" not in config
@@ -156,16 +156,13 @@ def test_what_predict_cannot_do(ppro: Command, run: Path, workplace: Path) -> No
 
 
 @pytest.mark.parametrize("damage", ["{", None])
-def test_a_damaged_schema_or_result(
-    ppro: Command, run: Path, workplace: Path, damage: str | None
-) -> None:
+def test_a_damaged_schema(ppro: Command, run: Path, workplace: Path, damage: str | None) -> None:
     write_tables(workplace / "new")
     words = ("--nodes", "new/nodes.csv", "--edges", "new/edges.csv")
-    for name, told in (("result.json", "name a run with --run"), ("schema.json", "train again")):
-        (run / name).unlink()
-        if damage is not None:
-            (run / name).write_text(damage)
-        assert told in ppro("predict", run, *words).error
+    (run / "schema.json").unlink()
+    if damage is not None:
+        (run / "schema.json").write_text(damage)
+    assert "train again" in ppro("predict", run, *words).error
 
 
 def test_a_run_of_the_catalogue_takes_no_files(ppro: Command, workplace: Path) -> None:

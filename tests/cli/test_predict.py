@@ -79,8 +79,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no settings": (removed(SETTINGS), "not a run folder (no settings.toml)"),
     "not TOML": (overwritten(SETTINGS, b"a = = 1"), "damaged (Invalid value"),
     "not text": (overwritten(SETTINGS, b"\xff"), "damaged ('utf-8' codec"),
-    "empty settings": (overwritten(SETTINGS, b""), "format None, but this version reads format 1"),
-    "newer": (edited(SETTINGS, "format = 1", "format = 2"), "format 2, but this version reads"),
+    "empty settings": (overwritten(SETTINGS, b""), "format None, but this version reads format 2"),
+    "newer": (edited(SETTINGS, "format = 2", "format = 3"), "format 3, but this version reads"),
     "key": (edited(SETTINGS, "hidden =", "hiden ="), "'settings.hiden'; did you mean 'hidden'?"),
     "top key": (edited(SETTINGS, "runs", "rums"), "the key 'runs' is missing; add it"),
     "no runs": (edited(SETTINGS, "runs = 2", "runs = 0"), "runs: input should be greater than"),
@@ -111,6 +111,6 @@ def test_wrong_arguments(ppro: Command, run: Path, workplace: Path) -> None:
     assert "holds runs 0 to 1" in ppro("predict", run, "--run", "2").error
     assert "is a folder; name a CSV or Parquet file" in ppro("predict", run, "--out", run).error
     assert "cannot be written" in ppro("predict", run, "--out", run / "nodes.csv/x.csv").error
-    assert "--device gpu: unknown" in ppro("predict", run, "--device", "gpu").error
+    assert "device 'gpu': unknown" in ppro("predict", run, "--device", "gpu").error
     assert ppro("predict").status == 2
     assert everything(workplace) == before

@@ -86,14 +86,14 @@ def test_the_tables_own_ids_are_known(ppro: Command) -> None:
     assert list(table("some.csv")) == ["n7", "n30"]
     error = ppro("predict", "own", "--only", "n7,7", "--out", "no.csv").error
     assert "1 of 2 ids are of no node of n, the first '7'" in error
-    assert "such as 'n0'" in error
+    assert "did you mean 'n7'?" in error
 
 
 def test_ids_that_are_none(ppro: Command, run: Path) -> None:
     def error(only: str) -> str:
         return ppro("predict", run, "--only", only, "--out", "no.csv").error
 
-    assert "the first '600'; give numbers from 0 to 599" in error("3,600")
+    assert "the first '600'; ids are 0 to 599" in error("3,600")
     assert "the first '-1'" in error("-1,x")
     assert "names no node" in error(" , ")
     Path("bytes").write_bytes(b"\xff\xfe")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from ppro.cli import train as train_module
+from ppro.cli.train import STOPPED
 from ppro.training import fit as fitting
 from ppro.training.checkpoint import Checkpointing
 from tests.cli.conftest import Command, everything
@@ -30,6 +30,9 @@ def bits(run: Path) -> dict[str, bytes]:
     return {name: (run / name).read_bytes() for name in files}
 
 
+FIT = fitting.fit
+
+
 def stop_at(monkeypatch: pytest.MonkeyPatch, epoch: int, error: BaseException | None) -> None:
     """Let the next training end at an epoch: with an error, or as with Ctrl-C when None."""
 
@@ -42,10 +45,10 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, epoch: int, error: BaseException | 
                 else:
                     raise error
 
-        monkeypatch.setattr(train_module, "fit", fitting.fit)
-        return fitting.fit(*args, on_epoch=stop, **options)
+        monkeypatch.setattr(fitting, "fit", FIT)
+        return FIT(*args, on_epoch=stop, **options)
 
-    monkeypatch.setattr(train_module, "fit", fit)
+    monkeypatch.setattr(fitting, "fit", fit)
 
 
 def killed(words: tuple[str, ...], checkpoint: Path, saves: int) -> None:
@@ -96,8 +99,8 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(
     stop_at(monkeypatch, 7, None)
     cut = ppro(*words)
     assert cut.status == 130
-    assert cut.err.splitlines()[-1] == train_module.STOPPED
-    assert "the same command with --resume" in train_module.STOPPED
+    assert cut.err.splitlines()[-1] == STOPPED
+    assert "the same command with --resume" in STOPPED
     assert json.loads(cut.out)["per_run"][0]["epochs"] == 7
     resumed = ppro(*words, "--resume")
     assert resumed.status == 0, resumed.err
@@ -182,7 +185,7 @@ def full_disk(*args: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["ppro.training.checkpoint.os.fsync", "ppro.cli.resuming.write_toml"]
+    "where", ["ppro.training.checkpoint.os.fsync", "ppro.runs.place.write_config"]
 )
 def test_a_full_disk_is_told_before_training_and_nothing_is_left(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -220,7 +223,7 @@ def test_a_run_that_cannot_be_written_is_not_lost(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("ppro.runs.runfolder.write_nodes", full_disk)
+        patch.setattr("ppro.runs.writing.write_nodes", full_disk)
         ended = ppro("train", "csbm", *SHORT, "--out", "here")
     assert ended.status == 2
     assert ended.err.splitlines()[-1] == (
@@ -244,9 +247,9 @@ def test_the_seconds_between_checkpoints_reach_the_training(
 
     def fit(*args: Any, checkpoint: Checkpointing, **options: Any) -> Any:
         plans.append(checkpoint)
-        return fitting.fit(*args, **options)
+        return FIT(*args, **options)
 
-    monkeypatch.setattr(train_module, "fit", fit)
+    monkeypatch.setattr(fitting, "fit", fit)
     assert ppro("train", "csbm", *TINY).status == 0
     assert ppro("train", "csbm", *TINY, "--checkpoint-every", "60").status == 0
     assert [plan.every for plan in plans] == [10.0, 60.0]

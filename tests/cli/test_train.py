@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from ppro.cli import train as train_module
-from ppro.cli.options import find_device
 from ppro.cli.outcome import histogram
-from ppro.cli.recipe_choice import choose_recipe
+from ppro.compute.device import find_device
 from ppro.data import DATASETS
 from ppro.errors import SettingsError
+from ppro.search.choice import choose_recipe
 from ppro.settings.recipe import Recipe
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings, assignments
@@ -36,11 +35,11 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
     ("words", "told"),
     [
         (["coraa"], "unknown dataset 'coraa'; did you mean 'cora'"),
-        (["csbm", "--strategy", "l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
-        (["csbm", "--set", "strategy=l2x"], "strategy l2x: unknown; use l2b, l2u or none"),
+        (["csbm", "--strategy", "l2x"], "no strategy 'l2x'; did you mean 'l2"),
+        (["csbm", "--set", "strategy=l2x"], "no strategy 'l2x'; did you mean 'l2"),
         (
             ["csbm", "--backbone", "gta"],
-            "input should be 'appnp', 'gat', 'gcn', 'gcnii', 'grand' or 'sgc' (got 'gta')",
+            "no backbone 'gta'; did you mean 'gat'? (one of your own is known once the script",
         ),
         (["csbm", "--split", "publik"], "csbm has no split 'publik'; it has random-60-20-20"),
         (["digits", "--split", "public"], "digits has no split 'public'; it has random-60-20-20"),
@@ -53,9 +52,9 @@ def chosen(dataset: str, *changes: str, split: str | None = None, **options: Any
         (["csbm", "--set", "lambda1=nan"], "lambda1: input should be a finite number"),
         (["csbm", "--seed", "4", "--set", "seed=5"], "--seed 4 and --set seed=5 disagree"),
         (["csbm", "--seed", "2147483648"], "seed: input should be less than 2147483648"),
-        (["csbm", "--device", "gpu"], "--device gpu: unknown; use auto, cpu, cuda or cuda:N"),
-        (["csbm", "--device", "meta"], "--device meta: unknown; use auto, cpu, cuda or cuda:N"),
-        (["csbm", "--device", "cuda:99"], "use --device cpu"),
+        (["csbm", "--device", "gpu"], "device 'gpu': unknown; use auto, cpu, cuda or cuda:N"),
+        (["csbm", "--device", "meta"], "device 'meta': unknown; use auto, cpu, cuda or cuda:N"),
+        (["csbm", "--device", "cuda:99"], "this machine has no such one; use cpu"),
         (["csbm", "--recipe", "gone.toml"], "gone.toml: cannot be read (No such file"),
         (["csbm", "--recipe", "folder"], "no recipe 'folder'; see 'ppro recipes list'"),
         (["csbm", "--recipe", "folder/"], "no recipe 'folder/'; see 'ppro recipes list'"),
@@ -150,7 +149,7 @@ def test_an_unexpected_error_is_one_line_too(
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("first line\nsecond line")
 
-    monkeypatch.setattr(train_module, "fit", broken)
+    monkeypatch.setattr(fitting, "fit", broken)
     ended = ppro("train", "csbm")
     assert ended.status == 1
     assert ended.err.splitlines()[-1].startswith(
@@ -172,7 +171,7 @@ def test_errors_of_the_machine_have_a_remedy(
     def broken(*args: object, **kwargs: object) -> None:
         raise error
 
-    monkeypatch.setattr(train_module, "load_graph", broken)
+    monkeypatch.setattr("ppro.runs.source.load_graph", broken)
     assert told in ppro("train", "csbm").error
 
 
@@ -182,7 +181,7 @@ def test_ctrl_c_before_the_first_epoch(
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train_module, "fit", interrupted)
+    monkeypatch.setattr(fitting, "fit", interrupted)
     ended = ppro("train", "csbm")
     assert ended.status == 130
     assert ended.err.splitlines()[-1] == "interrupted: nothing was saved"
@@ -192,12 +191,13 @@ def test_ctrl_c_before_the_first_epoch(
 def test_a_folder_taken_during_training_does_not_cost_the_result(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    trained = fitting.fit
 
     def fit(*args: Any, **kwargs: Any) -> Any:
         (workplace / "here/full").mkdir(parents=True)
-        return fitting.fit(*args, **kwargs)
+        return trained(*args, **kwargs)
 
-    monkeypatch.setattr(train_module, "fit", fit)
+    monkeypatch.setattr(fitting, "fit", fit)
     ended = ppro("train", "csbm", "--out", "here", *TINY)
     assert json.loads(ended.out)["out"] == "here-2"
     assert (workplace / "here-2/settings.toml").is_file()
@@ -211,7 +211,7 @@ def test_runs_are_numbered(ppro: Command, workplace: Path) -> None:
 
 def test_the_current_folder_can_hold_the_run(ppro: Command, workplace: Path) -> None:
     assert ppro("train", "csbm", "--out", ".", *TINY).status == 0
-    assert len(everything(workplace)) == 5
+    assert len(everything(workplace)) == 6
     assert "already exists" in ppro("train", "csbm", "--out", ".", *TINY).error
 
 
@@ -228,10 +228,10 @@ def test_a_recipe_file_and_changes_reach_the_run_folder(ppro: Command, workplace
     assert "50.0 % (Table 9); ours" in ended.out
     config = tomllib.loads((workplace / "run/settings.toml").read_text(encoding="utf-8"))
     assert config["paper"]["accuracy"] == 50.0
-    settings = config["settings"]
+    settings = Settings.read(config["settings"]).flat()
     wanted = {"strategy": "l2u", "hidden": 8, "seed": 3, "alpha": 0.2, "epochs": 5}
     assert {key: settings[key] for key in wanted} == wanted
-    assert settings.keys() == Settings().model_dump(exclude_none=True).keys()
+    assert config["settings"].keys() == Settings().model_dump(exclude_none=True).keys()
 
 
 def test_the_split_follows_the_seed_that_set_gives(ppro: Command) -> None:

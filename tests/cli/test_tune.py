@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ppro.runs.runfolder import read_config
+from ppro.runs.config import read_config
 from ppro.settings.recipe import read_recipe
 from tests.cli.conftest import Command
 from tests.cli.test_own_graph import write_tables

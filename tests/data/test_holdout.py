@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppro.data.holdout import Given, complete_masks, hold_out
+from ppro.data.splits import Given, complete_masks, hold_out
 from ppro.errors import DataError
 
 LABELS = torch.tensor([0] * 10 + [1] * 5 + [2] * 2 + [-1] * 3)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ppro.data.fetch import download
 from ppro.data.records import RawFile
 from ppro.data.storage import Unavailable
-from ppro.data.upstream import download
 
 CONTENT = bytes(range(256)) * 1000
 

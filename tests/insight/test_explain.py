@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +8,12 @@ import torch
 
 from ppro.data import load_graph, make_splits
 from ppro.graph.core import Graph
-from ppro.insight.explain import Explanation, explain_nodes, one_run
+from ppro.insight.explain import Explanation, explain_nodes
 from ppro.nn.batched import PProNetwork
 from ppro.nn.network import Inputs
+from ppro.runs.tensors import read_weights, write_weights
 from ppro.settings.settings import Settings
+from ppro.training.assembly import build_model
 from ppro.training.fit import fit
 from tests.support import CPU, Reference, World, model64, small_settings
 
@@ -144,7 +147,7 @@ def test_sparse_features_are_explained_like_dense_ones() -> None:
 
 
 @pytest.mark.parametrize("backbone", ["appnp", "gcn", "gat", "gcnii", "sgc"])
-def test_one_run_of_many_says_what_it_said_among_them(backbone: str) -> None:
+def test_one_run_of_many_says_what_it_said_among_them(backbone: str, tmp_path: Path) -> None:
     graph = load_graph("csbm", options={"nodes": 60})
     splits = make_splits(graph, "csbm", "random-60-20-20", runs=2, seed=0)
     settings = [
@@ -154,7 +157,9 @@ def test_one_run_of_many_says_what_it_said_among_them(backbone: str) -> None:
         for r in range(2)
     ]
     result = fit(graph, splits, settings)
-    single = one_run(result.model, settings, graph, 1)
+    write_weights(tmp_path, result.model)
+    single = build_model(graph.num_features, graph.num_classes, settings[1:], CPU)
+    read_weights(tmp_path, single, run=1)
     told = explain_nodes(single, Inputs.prepare(graph, settings[1], CPU), graph)
     torch.testing.assert_close(told.final, result.nodes.probabilities[1], rtol=1e-4, atol=1e-6)
     assert torch.equal(told.steps, result.nodes.steps[1])

@@ -4,64 +4,80 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ppro.errors import PProError
-from ppro.paper.cells import Cell
-from ppro.paper.pool import run_all, run_tasks
-from ppro.paper.tasks import Plan, missing_cells, missing_searches, missing_tasks
+from ppro.paper.cells import Cell, experiments, searches
+from ppro.paper.experiment import Plan
+from ppro.paper.pool import Work, missing, run_missing
+from ppro.paper.store import Store
 
 
-def plan(root: Path) -> Plan:
-    return Plan(root, runs=1, configurations=0, changes={"epochs": 2}, offline=True, threads=1)
+def plan(root: Path, configurations: int = 0) -> Plan:
+    changes = {"epochs": 2}
+    return Plan(root, 1, configurations, changes=changes, offline=True, threads=1)
 
 
-def test_tasks_side_by_side_leave_their_files(tmp_path: Path) -> None:
-    cells = [Cell("digits", "random-60-20-20", method) for method in ("mlp", "sgc")]
+def works(names: tuple[str, ...], todo: Plan, dataset: str = "digits") -> list[Work]:
+    cells = [Cell(dataset, "random-60-20-20", method) for method in names]
+    return [*searches(cells, todo), *experiments(cells, todo)]
+
+
+def test_works_side_by_side_leave_their_files(tmp_path: Path) -> None:
     todo, told = plan(tmp_path), list[str]()
-    run_tasks(missing_searches(cells, todo), todo, 1, told.append)
-    run_tasks(missing_cells(cells, todo), todo, 2, told.append)
-    assert len(told) == 4
-    assert missing_cells(cells, plan(tmp_path)) == []
+    run_missing(lambda: works(("mlp", "sgc"), todo), todo, 2, told.append)
+    assert len(told) == 2
+    assert missing(works(("mlp", "sgc"), todo), todo.store) == []
 
 
 def test_an_error_ends_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PPRO_DATA", raising=False)
     monkeypatch.setenv("PPRO_CACHE", str(tmp_path / "cache"))
-    cells = [Cell("texas", "random-60-20-20", "mlp")]
+    todo = plan(tmp_path)
     with pytest.raises(PProError, match="texas"):
-        run_tasks(missing_cells(cells, plan(tmp_path)), plan(tmp_path), 2, print)
+        run_missing(lambda: works(("mlp",), todo, "texas"), todo, 2, print)
 
 
-def test_a_cell_waits_for_its_search_and_for_no_other(tmp_path: Path) -> None:
-    cells = [Cell("digits", "random-60-20-20", method) for method in ("mlp", "sgc", "gcn")]
-    todo, told = plan(tmp_path), list[str]()
-    run_tasks(missing_tasks(cells, todo), todo, 2, told.append)
-    assert len(told) == 6
-    for method in ("mlp", "sgc", "gcn"):
-        search, cell = (
-            next(
-                i
-                for i, line in enumerate(told)
-                if line.startswith(f"{kind} digits") and method in line
-            )
-            for kind in ("search", "cell")
-        )
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_waits_for_its_search_and_for_no_other(tmp_path: Path, jobs: int) -> None:
+    todo, told = plan(tmp_path, configurations=1), list[str]()
+    names = ("mlp", "sgc")
+    run_missing(lambda: works(names, todo, "csbm"), todo, jobs, told.append)
+    begun = [line.split(":")[0] for line in told]
+    assert len(begun) == 4
+    for name in names:
+        search, cell = (begun.index(f"{kind}/csbm.random-60-20-20/{name}") for kind in KINDS)
         assert search < cell
 
 
-def beat(name: str, plan: Plan) -> str:
+KINDS = ("search", "cells")
+
+
+@dataclass(frozen=True)
+class Beat:
     """A work that shows that it is alive, and has no end of its own in a test."""
-    for count in range(1200):
-        (plan.root / name).write_text(str(count))
-        time.sleep(0.05)
-    return name
+
+    place: str
+    dataset: str = ""
+    split: str = ""
+    method: str = ""
+    is_ready: bool = True
+
+    def is_done(self, store: Store) -> bool:
+        return False
+
+    def run(self, plan: Plan) -> str:
+        for count in range(1200):
+            (plan.root / self.place).write_text(str(count))
+            time.sleep(0.05)
+        return self.place
 
 
 def beat_twice(root: str) -> None:
-    run_all(beat, ["a", "b"], plan(Path(root)), 2, print)
+    run_missing(lambda: [Beat("a"), Beat("b")], plan(Path(root)), 2, print)
 
 
 def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
@@ -82,3 +98,19 @@ def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     before = [file.read_text() for file in files]
     time.sleep(1)
     assert [file.read_text() for file in files] == before
+
+
+@dataclass(frozen=True)
+class Never(Beat):
+    """A work whose file never says enough."""
+
+    def run(self, plan: Plan) -> str:
+        return self.place
+
+
+def test_nothing_is_run_twice_and_a_place_counts_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    works = [Never("a"), Never("a"), Never("b"), Never("c", is_ready=False)]
+    assert [work.place for work in missing(works, Store(tmp_path))] == ["a", "b", "c"]
+    run_missing(lambda: works, plan(tmp_path), 1, told.append)
+    assert told == ["a", "b"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from ppro.paper.render import comparisons, entries, latex, markdown
 from ppro.paper.store import Store
 from ppro.paper.tables import Column, Panel, PaperNumber, Table
+from tests.paper.support import keep, reached
 
 PANEL = Panel(
     "a panel",
@@ -24,14 +25,8 @@ def store(tmp_path: Path) -> Store:
         ("appnp-none", [84.0, 85.0]),
         ("l2b", [84.9, 85.3]),
     ):
-        result = {
-            "test": test,
-            "test_mean": sum(test) / 2,
-            "test_std": 0.5,
-            "runs": 2,
-            "configurations": 32,
-        }
-        made.write(made.cell_path("cora", "public", method), result)
+        result = {**reached(test), "test_std": 0.5}
+        keep(made, f"cells/cora.public/{method}", result, configurations=32)
     return made
 
 
@@ -60,6 +55,5 @@ def test_latex_has_a_row_for_each_method(tmp_path: Path) -> None:
 def test_pairs_need_the_same_runs(tmp_path: Path) -> None:
     made = store(tmp_path)
     assert len(comparisons(PANEL, made)) == 1
-    short = {"test": [84.0], "test_mean": 84.0, "test_std": 0.0, "runs": 1, "configurations": 1}
-    made.write(made.cell_path("cora", "public", "l2b"), short)
+    keep(made, "cells/cora.public/l2b", reached([84.0]), configurations=1)
     assert comparisons(PANEL, made) == []

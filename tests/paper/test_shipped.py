@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from ppro.paper import fresh, shipped
-from ppro.paper.tasks import Plan
+from ppro.paper.experiment import Plan
+from ppro.paper.pool import missing, run_missing
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
+from tests.paper.support import keep_experiment, reached
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +24,9 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     told: list[str] = []
     names = ["texas-none", "texas-l2b"]
-    shipped.run_recipes(shipped.missing(names, plan), plan, 1, told.append)
+    run_missing(lambda: shipped.experiments(plan, names), plan, 1, told.append)
     assert len(told) == 2
-    assert shipped.missing(names, plan) == []
+    assert missing(shipped.experiments(plan, names), plan.store) == []
     (record,) = fresh.all_of("texas-l2b", plan.store)
     assert record["first_seed"] == fresh.FIRST_SEED
     assert record["settings"]["epochs"] == 3
@@ -32,7 +34,7 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     assert "| Texas | random-60-20-20 | l2b |" in text
     assert "| Cora | public | l2b | " in text
     assert "| – | – | not measured yet (85.0) | – |" in text
-    found = shipped.comparison("texas", "l2b", plan.store)
+    found = fresh.comparison("texas", "l2b", plan.store)
     assert found is not None
     assert found.runs == 2 * fresh.MORE
 
@@ -51,15 +53,14 @@ def test_there_is_one_for_every_graph_of_the_paper() -> None:
 def test_a_result_of_settings_that_a_recipe_had_before_is_not_shown(tmp_path: Path) -> None:
     plan = Plan(tmp_path, runs=1, configurations=0)
     settings = shipped_recipe("texas-l2b").settings
-    kept = {"runs": 1, "test": [80.0], "test_mean": 80.0, "test_std": 0.0, "val_mean": 90.0}
 
     def put(settings: Settings) -> None:
-        record = {**kept, "settings": settings.model_dump(exclude_none=True)}
-        fresh.keep("texas-l2b", record, plan.store)
+        experiment = fresh.of_recipe("texas-l2b", settings, plan)
+        keep_experiment(plan.store, experiment, reached([80.0], 90.0))
 
     put(settings.replace(dropout=settings.training.dropout / 2))
-    assert shipped.reached("texas-l2b", plan.store) is None
+    assert fresh.reached("texas-l2b", plan.store) is None
     assert "Not measured yet" in shipped.markdown(plan.store)
     put(settings.replace(epochs=3))
-    assert shipped.reached("texas-l2b", plan.store) is not None
+    assert fresh.reached("texas-l2b", plan.store) is not None
     assert "| Texas | random-60-20-20 | l2b |" in shipped.markdown(plan.store)

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from ppro.data import dataset_info
-from ppro.errors import SettingsError
-from ppro.paper.methods import METHODS, OURS, find_method, kind_of, searches
-from ppro.paper.tables import TABLES, PaperNumber
+from ppro.data import dataset_info, kind_of
+from ppro.nn.backbones.gcn import GCN
+from ppro.nn.strategies.learn_to_break import LearnToBreak
+from ppro.paper.tables import OURS, TABLES, PaperNumber, searches_behind
+from ppro.parts import BACKBONES, STRATEGIES
+from ppro.search.methods import find_method, method_names
 from ppro.settings.recipes import recipe_names, shipped_recipe
 
 every_table = pytest.mark.parametrize("name", TABLES)
@@ -14,7 +16,7 @@ every_table = pytest.mark.parametrize("name", TABLES)
 @every_table
 def test_rows_and_columns_exist(name: str) -> None:
     for panel in TABLES[name]().panels:
-        assert set(panel.rows) <= set(METHODS)
+        assert set(panel.rows) <= set(method_names())
         assert len(set(panel.rows)) == len(panel.rows)
         for column in panel.columns:
             assert column.split in dataset_info(column.dataset).splits
@@ -49,10 +51,11 @@ def test_both_protocols_and_both_cornells() -> None:
 
 def test_every_search_behind_the_recipes_but_consistency_is_for_every_graph() -> None:
     for panel in TABLES["recipes"]().panels:
-        assert {row for name in OURS for row in searches(name)} == set(panel.rows)
+        assert {row for name in OURS for row in searches_behind(name)} == set(panel.rows)
         for row in panel.rows:
             for column in panel.columns:
-                wanted = not METHODS[row].for_few_labels or kind_of(column.dataset) == "homophilous"
+                suits = kind_of(column.dataset) == "homophilous"
+                wanted = suits or not find_method(row).for_few_labels
                 assert (panel.cell(row, column) is not None) == wanted
 
 
@@ -69,8 +72,24 @@ def test_recipes_and_tables_quote_the_same_numbers() -> None:
         assert (number.mean, number.std) == (recipe.paper.accuracy, recipe.paper.std)
 
 
-def test_a_wrong_method_is_told() -> None:
-    with pytest.raises(SettingsError, match="did you mean 'gcnii'"):
-        find_method("gcn2i")
+def test_parts_of_ones_own_have_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for registry in (STRATEGIES, BACKBONES):
+        monkeypatch.setattr(registry, "_parts", dict(registry._parts))
+
+    class OwnStrategy(LearnToBreak):
+        name = "own-rule"
+        title = "Own rule"
+
+    class OwnBackbone(GCN):
+        name = "own-net"
+        title = "Own net"
+
+    assert TABLES["homophilous"]().panels[0].rows[-1] == "own-rule"
+    rows = TABLES["backbones"]().panels[0].rows
+    assert rows[-3:] == ["own-net-none", "own-net-l2b", "own-net-l2u"]
+    assert find_method(rows[-1]).title == "Own net, L2U"
+
+
+def test_the_kind_of_a_graph_is_known() -> None:
     assert kind_of("cora") == "homophilous"
     assert kind_of("texas") == "heterophilous"

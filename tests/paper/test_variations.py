@@ -12,7 +12,7 @@ MANY = 100
 
 
 def differences(own: Settings, other: Settings) -> set[str]:
-    return {key for key in Settings.model_fields if getattr(own, key) != getattr(other, key)}
+    return {key for key, value in own.flat().items() if value != other.flat()[key]}
 
 
 @given(

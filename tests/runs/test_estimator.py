@@ -17,7 +17,7 @@ import ppro
 from ppro import DataError, PPro, PProClassifier, RunError, Settings, SettingsError, load_graph
 from ppro.data import make_splits
 from ppro.nn.backbones.appnp import APPNP
-from ppro.training.fit import fit
+from ppro.training.fit import fit, outcome_of_all
 from ppro.training.stopping import MEASURED
 
 OPTIONS = {"nodes": 90, "classes": 3, "features": 8, "degree": 6}
@@ -286,3 +286,47 @@ def test_nothing_to_score_is_told(graph: ppro.Graph) -> None:
 def test_what_is_no_graph_is_told() -> None:
     with pytest.raises(DataError, match="ndarray is no graph that PPro knows"):
         PPro().fit(np.zeros((3, 2)), [0, 1, 0])
+
+
+def test_the_trained_graph_is_passed_through_once(
+    graph: ppro.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes = list[int]()
+
+    def counted(model: Any, inputs: Any, graph: ppro.Graph, runs: int) -> Any:
+        passes.append(runs)
+        return outcome_of_all(model, inputs, graph, runs)
+
+    monkeypatch.setattr("ppro.training.fit.outcome_of_all", counted)
+    monkeypatch.setattr("ppro.runs.node_description.outcome_of_all", counted)
+    estimator = quick(n_runs=3, epochs=4)
+    predicted = estimator.fit_predict(graph)
+    assert passes == [3]
+    told = estimator.describe(graph)
+    assert passes == [3, 3]
+    assert np.array_equal(told.embedding, estimator.embedding_)
+    assert np.array_equal(told.steps, estimator.propagation_steps_)
+    assert np.array_equal(estimator.predict(graph), predicted)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "balanced-accuracy", "macro-f1", "roc-auc"])
+def test_the_metric_chooses_and_scores(graph: ppro.Graph, metric: str) -> None:
+    estimator = quick(metric=metric, n_runs=2, epochs=6).fit(graph)
+    val = estimator.splits_.val[estimator.best_run_]
+    assert estimator.score(graph, mask=val) == pytest.approx(estimator.validation_score_, abs=1e-6)
+    epoch = int(estimator.run_.history.best_epoch[estimator.best_run_])
+    assert estimator.history_["val_score"][epoch] == pytest.approx(estimator.validation_score_)
+
+
+def test_a_class_that_was_not_trained_counts_against_the_score(graph: ppro.Graph) -> None:
+    names = NAMES[graph.labels.numpy()].astype(object)
+    known = np.where(names == NAMES[0], None, names)
+    for metric in ("accuracy", "roc-auc"):
+        estimator = quick(metric=metric, epochs=4).fit(graph, known)
+        assert estimator.classes_.tolist() == NAMES[1:].tolist()
+        assert estimator.score(graph, names) < estimator.score(graph, known)
+
+
+def test_an_unknown_metric_is_told(graph: ppro.Graph) -> None:
+    with pytest.raises(SettingsError, match="no metric 'roc'; did you mean 'roc-auc'"):
+        quick(metric="roc").fit(graph)

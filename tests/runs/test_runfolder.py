@@ -10,16 +10,10 @@ import torch
 
 from ppro.errors import RunError
 from ppro.files import dump_json, free_name, is_taken, whole_file, whole_folder
-from ppro.runs.runfolder import (
-    RunConfig,
-    check_writable,
-    mean_std,
-    read_config,
-    read_weights,
-    run_settings,
-    write_toml,
-    write_weights,
-)
+from ppro.runs.config import RunConfig, read_config, run_settings, write_config
+from ppro.runs.summary import mean_std
+from ppro.runs.tensors import read_weights, write_weights
+from ppro.runs.writing import check_writable
 from ppro.settings.settings import Settings
 
 CONFIG = RunConfig(dataset="csbm", split="random-60-20-20", runs=3, settings=Settings(seed=5))
@@ -34,7 +28,7 @@ def test_run_r_has_seed_plus_r() -> None:
 
 
 def test_settings_survive_writing_and_reading(tmp_path: Path) -> None:
-    write_toml(tmp_path / "settings.toml", CONFIG)
+    write_config(tmp_path, CONFIG)
     assert read_config(tmp_path) == CONFIG
 
 
@@ -135,7 +129,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_weights_survive_writing_and_reading(tmp_path: Path) -> None:
     model, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
-    write_weights(tmp_path / "weights.safetensors", model)
+    write_weights(tmp_path, model)
     read_weights(tmp_path, other)
     assert torch.equal(model.weight, other.weight)
     assert torch.equal(model.bias, other.bias)

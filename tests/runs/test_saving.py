@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from torch_geometric.nn import GraphSAGE, SAGEConv
 import ppro
 from ppro import PProClassifier, RunError, load, load_graph
 from ppro.data import make_splits
-from ppro.data.files.schema import Schema, write_schema
 from ppro.nn.backbones.appnp import APPNP
-from ppro.runs.runfolder import RunConfig, run_settings, summary, write_run
+from ppro.runs.config import RunConfig, run_settings, write_config
+from ppro.runs.opening import open_run
+from ppro.runs.writing import TrainedRun, write_run
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
 
-FIRST = Path(__file__).parent / "fixtures" / "format-1"
+FIRST = Path(__file__).parents[1] / "fixtures" / "format-1"
 OPTIONS = {"nodes": 60, "classes": 3, "features": 8}
 
 
@@ -69,6 +71,11 @@ def test_what_is_loaded_is_what_was_saved(
     fitted.save(tmp_path / "model")
     loaded = load(tmp_path / "model", device="cpu")
     assert_same(fitted, loaded, graph)
+    loaded.save(tmp_path / "again")
+    assert_same(fitted, load(tmp_path / "again", device="cpu"), graph)
+    for name in ("nodes.csv", "metrics.jsonl", "weights.safetensors", "nodes.safetensors"):
+        saved = (tmp_path / "model" / name).read_bytes()
+        assert saved == (tmp_path / "again" / name).read_bytes(), name
     again = loaded.fit(graph)
     assert np.array_equal(again.predict_proba(graph), fitted.predict_proba(graph))
 
@@ -126,28 +133,53 @@ def folder(graph: ppro.Graph, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def test_damage_is_named(folder: Path) -> None:
-    marker = folder / "estimator.json"
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format = 2", "format = 3", "format 3, but this version reads format 2"),
+        ("best_run", "best_rum", "unknown key 'trained.best_rum'"),
+        ("num_features = 8", "", "the key 'trained.num_features' is missing"),
+        ("num_features = 8", "num_features = 9", "not of the settings in settings.toml"),
+        ('model = "ppro"', 'model = "mlp"', "unknown key 'settings.alpha'"),
+        ("hidden = 8", "hidden = 9", r"weights.safetensors: not of the settings in settings.toml"),
+        ("format = 2", "[", "settings.toml: damaged"),
+    ],
+)
+def test_damaged_settings_are_told_in_one_line(
+    folder: Path, old: str, new: str, message: str
+) -> None:
+    marker = folder / "settings.toml"
     text = marker.read_text()
-    for content, message in (
-        ("{", r"estimator\.json"),
-        (text.replace('"format": 1', '"format": 2'), "format 2, but this version reads format 1"),
-        (text.replace('"best_run"', '"best_rum"'), "unknown key 'best_rum'|'best_run' is missing"),
-    ):
-        marker.write_text(content)
-        with pytest.raises(RunError, match=message):
-            load(folder)
-    marker.write_text(text)
-    for name in ("weights", "fitted"):
-        file = folder / f"{name}.safetensors"
+    assert old in text
+    marker.write_text(text.replace(old, new, 1))
+    with pytest.raises(RunError, match=message) as told:
+        load(folder)
+    assert "\n" not in str(told.value)
+
+
+def test_damage_is_named(folder: Path) -> None:
+    for name in ("weights.safetensors", "nodes.safetensors", "metrics.jsonl", "result.json"):
+        file = folder / name
         whole = file.read_bytes()
-        file.write_bytes(whole[:100])
-        with pytest.raises(RunError, match=f"{name}.safetensors: damaged"):
-            load(folder)
+        for content in (whole[:100], b"\xff{"):
+            file.write_bytes(content)
+            with pytest.raises(RunError, match=rf"{name}: damaged"):
+                load(folder)
         file.unlink()
-        with pytest.raises(RunError, match=f"{name}.safetensors: missing"):
+        with pytest.raises(RunError, match=rf"{name}: .*missing"):
             load(folder)
         file.write_bytes(whole)
+    load(folder)
+
+
+def test_the_graph_s_table_is_kept_too(graph: ppro.Graph, folder: Path) -> None:
+    rows = (folder / "nodes.csv").read_text().splitlines()
+    assert rows[0] == "id,label,predicted,probability,step,priority,split,p_0,p_1,p_2"
+    assert len(rows) == graph.num_nodes + 1
+    opened = open_run(folder)
+    assert opened.trained.num_features == 8
+    assert opened.class_names == graph.class_names
+    assert opened.facts["per_run"][0]["val_score"] == load(folder).validation_score_
 
 
 def test_what_is_no_run_folder_is_told(tmp_path: Path) -> None:
@@ -161,7 +193,7 @@ def train_folder(graph: ppro.Graph, out: Path, **changes: Any) -> Fit:
     config = RunConfig(dataset="csbm", split="random-60-20-20", runs=3, settings=settings)
     splits = make_splits(graph, "csbm", config.split, 3, 0)
     result = fit(graph, splits, run_settings(config))
-    write_run(out, config, graph, splits, result, summary(config, result, out, "cpu"))
+    write_run(out, TrainedRun.of(config, graph, splits, result, device="cpu"))
     return result
 
 
@@ -187,44 +219,30 @@ def test_the_folder_of_a_training_loads_too(
     assert np.array_equal(nodes.steps, result.nodes.steps[best].numpy())
     assert np.array_equal(nodes.priorities, result.nodes.priorities[best].numpy())
     assert np.array_equal(loaded.propagation_steps_, nodes.steps)
-    assert np.allclose(loaded.node_priorities_, nodes.priorities, atol=1e-5)
+    assert np.array_equal(loaded.node_priorities_, nodes.priorities)
+    assert np.array_equal(loaded.embedding_, nodes.embedding)
+    assert loaded.splits_.runs == 3
     assert loaded.classes_.tolist() == list(graph.class_names)
     assert loaded.validation_score_ == pytest.approx(float(result.val_accuracy[best]) / 100)
     epochs = int(result.history.epochs[best])
     assert loaded.history_["val_loss"].shape == (epochs,)
 
 
-def test_the_folder_of_a_training_on_files(graph: ppro.Graph, tmp_path: Path) -> None:
+def test_one_run_of_many_is_opened_alone(graph: ppro.Graph, tmp_path: Path) -> None:
     result = train_folder(graph, tmp_path / "run")
-    schema = Schema(kind="arrays", num_features=8, class_names=graph.class_names)
-    write_schema(tmp_path / "run" / "schema.json", schema)
-    loaded = load(tmp_path / "run", device="cpu")
-    expected = result.nodes.probabilities[result.best_run].numpy()
-    assert np.array_equal(loaded.predict_proba(graph), expected)
+    alone = open_run(tmp_path / "run").model(torch.device("cpu"), run=1)
+    whole = dict(result.model.named_parameters())
+    for name, parameter in alone.named_parameters():
+        assert torch.equal(parameter[0], whole[name][1])
+    with pytest.raises(RunError, match=r"--run 3: out of range; .* holds runs 0 to 2"):
+        open_run(tmp_path / "run").chosen(3)
 
 
-def test_weights_of_other_settings_are_told(graph: ppro.Graph, tmp_path: Path) -> None:
-    train_folder(graph, tmp_path / "run")
-    settings = tmp_path / "run" / "settings.toml"
-    settings.write_text(settings.read_text().replace('model = "ppro"', 'model = "mlp"'))
-    with pytest.raises(RunError, match="the weights are not of the settings"):
-        load(tmp_path / "run")
-    (tmp_path / "run" / "weights.safetensors").unlink()
-    with pytest.raises(RunError, match=r"weights\.safetensors: missing"):
-        load(tmp_path / "run")
-
-
-def test_damage_in_the_folder_of_a_training_is_named(graph: ppro.Graph, tmp_path: Path) -> None:
-    train_folder(graph, tmp_path / "run")
-    for name in ("nodes.csv", "metrics.jsonl", "result.json", "weights.safetensors"):
-        path = tmp_path / "run" / name
-        content = path.read_bytes()
-        for broken in (b"", b"\xff{"):
-            path.write_bytes(broken)
-            if name != "metrics.jsonl" or broken:
-                with pytest.raises(RunError, match=name.replace(".", r"\.")):
-                    load(tmp_path / "run")
-        path.write_bytes(content)
+def test_a_training_that_is_not_finished_is_told(graph: ppro.Graph, tmp_path: Path) -> None:
+    settings = Settings(hidden=8)
+    write_config(tmp_path, RunConfig(dataset="csbm", split="public", runs=1, settings=settings))
+    with pytest.raises(RunError, match="not finished; go on with ppro train --resume"):
+        open_run(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -244,3 +262,36 @@ def test_the_first_format_still_loads(first: Data, kind: str) -> None:
     assert np.allclose(nodes.probabilities, expected["probabilities"], atol=1e-5)
     assert np.allclose(nodes.priorities, expected["priorities"], atol=1e-5)
     assert np.allclose(loaded.node_priorities_, expected["priorities"], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["estimator", "run"])
+def test_the_first_format_is_saved_as_that_of_today(first: Data, tmp_path: Path, kind: str) -> None:
+    loaded = load(FIRST / kind, device="cpu")
+    loaded.save(tmp_path / "new")
+    again = load(tmp_path / "new", device="cpu")
+    assert np.array_equal(again.predict_proba(first), loaded.predict_proba(first))
+    assert again.settings_ == loaded.settings_
+    assert np.array_equal(again.history_["val_loss"], loaded.history_["val_loss"])
+    assert again.validation_score_ == loaded.validation_score_
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("estimator/estimator.json", "{", "[", "estimator.json"),
+        ("estimator/estimator.json", '"format": 1', '"format": 2', "format 2 is not known"),
+        ("estimator/estimator.json", '"best_run"', '"best_rum"', "best_ru"),
+        ("run/nodes.csv", "step", "stop", "nodes.csv: damaged"),
+        ("run/nodes.csv", "1.04363", "x", "nodes.csv: damaged"),
+        ("run/result.json", "per_run", "per_rum", "result.json: damaged"),
+        ("run/settings.toml", "appnp", "gcnii", "not of the settings"),
+    ],
+)
+def test_damage_in_the_first_format_is_named(
+    tmp_path: Path, file: str, old: str, new: str, message: str
+) -> None:
+    shutil.copytree(FIRST, tmp_path / "copy")
+    path = tmp_path / "copy" / file
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(RunError, match=message):
+        load(path.parent)

@@ -56,9 +56,9 @@ def trial(candidate: Candidate, *accuracies: float, seconds: float = 6.0) -> Tri
 
 def test_variations_differ_from_their_candidate_in_one_setting() -> None:
     for candidate in CANDIDATES:
-        own = candidate.settings("l2b").model_dump()
+        own = candidate.settings("l2b").flat()
         for variation in candidate.variations():
-            other = variation.settings("l2b").model_dump()
+            other = variation.settings("l2b").flat()
             assert len([key for key in own if own[key] != other[key]]) == 1
             assert variation.name.startswith(candidate.name)
 
@@ -135,7 +135,7 @@ def test_later_rounds_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -
     for number in range(6):
         with pytest.raises(KeyboardInterrupt):
             clock._trial(CANDIDATES[0], number, 1.0)
-    assert seeds == list(range(auto.FIRST_SEED, auto.FIRST_SEED + 2 + 5 + 4 * 6))
+    assert seeds == list(range(auto.SEARCH_SEED, auto.SEARCH_SEED + 2 + 5 + 4 * 6))
 
 
 def test_the_budget_is_kept() -> None:
@@ -159,6 +159,21 @@ def test_test_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [t.accuracies for t in first.trials] == [t.accuracies for t in second.trials]
 
 
+def test_no_test_node_is_shown_to_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    seen = list[Splits]()
+
+    def shown(graph: Graph, splits: Splits, settings: Any, **rest: Any) -> Any:
+        seen.append(splits)
+        return fit(graph, splits, settings, **rest)
+
+    monkeypatch.setattr(auto, "fit", shown)
+    auto.choose(graph, splits, "l2b", budget=1.0, threads=1)
+    assert splits.test.any()
+    assert seen
+    assert not any(shown.test.any() for shown in seen)
+
+
 def test_consistency_is_for_few_labels_and_dense_features_for_a_gpu() -> None:
     _, splits = small()
     gpu = torch.device("cuda")
@@ -175,7 +190,7 @@ def test_what_does_not_fit_into_memory_counts_for_nothing(monkeypatch: pytest.Mo
     told: list[str] = []
 
     def full(*arguments: Any, **options: Any) -> Any:
-        if arguments[2][0].concat:
+        if arguments[2][0].flat().get("concat"):
             raise torch.OutOfMemoryError
         return fit(*arguments, **options)
 

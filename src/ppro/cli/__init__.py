@@ -1,18 +1,37 @@
-"""The command line: ``ppro train``, ``predict``, ``report``, ``explain``, ``data`` …"""
+"""The command line: arguments in, text out, and no decisions of its own.
+
+One module for each command: ``train``, ``tune``, ``predict``, ``report``, ``explain``,
+``reproduce`` (which runs what ``missing_results`` finds), ``bench`` with ``bench_distributed``,
+``bench_large`` and ``bench_scale``, ``data``, ``recipes`` and ``parts``. What they share is in
+``console``, ``options``, ``file_options``, ``tracking_options`` and ``outcome``. A
+command imports what it needs when it is called, so that help comes without PyTorch.
+"""
 
 from __future__ import annotations
 
 import io
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-import torch
 import typer
 from typer.core import TyperGroup
 
-from ppro.cli import bench, console, data, explain, predict, recipes, report, reproduce, train, tune
-from ppro.cli.ranks import leave, speaks
+from ppro.cli import (
+    bench,
+    console,
+    data,
+    explain,
+    parts,
+    predict,
+    recipes,
+    report,
+    reproduce,
+    train,
+    tune,
+)
 from ppro.errors import PProError, RankError
+from ppro.parts.scripts import load_scripts
 
 
 class _Group(TyperGroup):
@@ -23,7 +42,7 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             print("interrupted: nothing was saved", file=sys.stderr)
-            raise typer.Exit(train.INTERRUPTED) from None
+            raise typer.Exit(console.INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -41,6 +60,7 @@ app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("explain")(explain.explain)
 app.command("reproduce")(reproduce.reproduce)
+app.command("parts")(parts.parts)
 app.add_typer(bench.app, name="bench")
 app.add_typer(data.app, name="data")
 app.add_typer(recipes.app, name="recipes")
@@ -56,6 +76,15 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    load: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Python script to run first: the strategies, metrics, datasets … that it defines "
+            "are known by their names. Repeat for more.",
+            readable=False,
+            show_default=False,
+        ),
+    ] = None,
     version: bool = typer.Option(
         False,
         "--version",
@@ -66,6 +95,7 @@ def _options(
     debug: bool = typer.Option(False, "--debug", help="Show a traceback when something fails."),
 ) -> None:
     """Options before the command; ``main`` looks for ``--debug`` itself."""
+    load_scripts(load or [])
 
 
 def main() -> None:
@@ -76,8 +106,10 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
+        from ppro.runs.torchrun import leave, reports_errors
+
         text, status = _told(error)
-        if speaks():
+        if reports_errors():
             print(f"error: {text}", file=sys.stderr)
         if isinstance(error, RankError):
             leave(status)
@@ -85,16 +117,22 @@ def main() -> None:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What to say of an error, and the exit status."""
+    """Return what to say of an error, and the exit status."""
     if isinstance(error, PProError):
         return str(error), 2
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+    if isinstance(error, MemoryError) or _is_of_torch(error):
         return "out of memory; train fewer --runs at a time or a smaller --set hidden=…", 2
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}; make it accessible or name another place", 2
     text = " ".join(str(error).split())
     told = f"unexpected {type(error).__name__}: {text}"
     return f"{told}; run again as 'ppro --debug …' and report the traceback", 1
+
+
+def _is_of_torch(error: Exception) -> bool:
+    """Tell whether PyTorch, if it was imported at all, ran out of memory."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(error, torch.OutOfMemoryError)
 
 
 def _never_fail_to_print() -> None:

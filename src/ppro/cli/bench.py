@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ppro.cli import bench_distributed, bench_large, bench_scale, console
-from ppro.cli.options import Device, Threads, find_device
+from ppro.cli.options import Device, Report, Threads, shown
 from ppro.errors import RunError, SettingsError
-from ppro.paper.bench import Case, cases, measure
-from ppro.paper.bench.machine import machine, write_report
-from ppro.paper.bench.memory import peak_of_step
-from ppro.paper.bench.render import draw, page, read_reports
+
+if TYPE_CHECKING:
+    from ppro.paper.bench import Case
 
 
 class _SpeedFirst(TyperGroup):
@@ -39,23 +38,17 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Cora and Pubmed at one depth, no memory: a minute.")
     ] = False,
-    only: Annotated[
-        str | None, typer.Option(help="Only this graph.", show_default="all graphs")
-    ] = None,
+    only: Annotated[str | None, shown("Only this graph.", "all graphs")] = None,
     device: Device = "auto",
     threads: Threads = None,
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time to spend on each case.", show_default=True)
-    ] = 6.0,
-    out: Annotated[
-        Path | None, typer.Option(help="JSON file to write.", show_default="none")
-    ] = None,
+    seconds: Annotated[float, shown("Time to spend on each case.", True, min=0.1)] = 6.0,
+    out: Report = None,
     render: Annotated[
         Path | None,
-        typer.Option(
-            help="Measure nothing; write this Markdown page and its chart from the files in "
+        shown(
+            "Measure nothing; write this Markdown page and its chart from the files in "
             "results/bench.",
-            show_default="off",
+            "off",
         ),
     ] = None,
 ) -> None:
@@ -68,10 +61,14 @@ def bench(
     if render is not None:
         _render(render)
         return
+    from ppro.compute.device import find_device
+    from ppro.paper import bench as benches
+    from ppro.paper.bench.machine import machine, write_report
+
     place = find_device(device)
     report: dict[str, Any] = {"machine": machine(place), "epochs": [], "memory_mib": {}}
-    for case in _chosen(cases(quick, place.type == "cuda"), only):
-        report["epochs"].append(measure(case, place, threads, seconds))
+    for case in _chosen(benches.cases(quick, place.type == "cuda"), only):
+        report["epochs"].append(benches.measure(case, place, threads, seconds))
         console.err.print(_line(report["epochs"][-1]))
         write_report(out, report)
     if not (quick or only):
@@ -91,6 +88,8 @@ def _chosen(found: list[Case], only: str | None) -> list[Case]:
 
 
 def _render(page_file: Path) -> None:
+    from ppro.paper.bench.render import draw, page, read_reports
+
     reports = read_reports(Path("results") / "bench")
     chart = page_file.with_suffix(".png")
     try:
@@ -102,6 +101,9 @@ def _render(page_file: Path) -> None:
 
 
 def _memory(device: str) -> dict[str, float]:
+    from ppro.paper.bench import Case
+    from ppro.paper.bench.memory import peak_of_step
+
     case = Case("1m-edges", "class", 4, "l2b")
     return {str(d): peak_of_step(replace(case, max_steps=d), device) for d in (4, 16, 64)}
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
 
 from ppro.cli import console
-from ppro.paper.bench.distributed import compared, consecutive
-from ppro.paper.bench.large import LargeCase, ensure_graph
-from ppro.paper.bench.machine import machine, write_report
-from ppro.paper.bench.rank_worker import Task
+from ppro.cli.options import Report, shown
+
+if TYPE_CHECKING:
+    from ppro.paper.bench.rank_worker import Task
 
 SMALL = {"nodes": 2000.0, "classes": 5.0, "features": 64.0, "degree": 8.0}
 TINY = ("train", "csbm", "--option", "nodes=150", "--runs", "1", "--set", "epochs=5")
@@ -21,14 +20,14 @@ TINY = ("train", "csbm", "--option", "nodes=150", "--runs", "1", "--set", "epoch
 def distributed(
     graph: Annotated[
         list[str] | None,
-        typer.Option(help="Graph of the catalogue; repeat for more.", show_default="csbm"),
+        shown("Graph of the catalogue; repeat for more.", "csbm"),
     ] = None,
     nodes: Annotated[
         int, typer.Option(min=0, help="Nodes of a generated graph on disk; 0 leaves it out.")
     ] = 200_000,
     ranks: Annotated[
         list[int] | None,
-        typer.Option(min=2, help="Number of ranks; repeat for more.", show_default="2, 4"),
+        shown("Number of ranks; repeat for more.", "2, 4", min=2),
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of a training in memory.")] = 30,
     times: Annotated[
@@ -37,14 +36,17 @@ def distributed(
     graphs: Annotated[
         Path, typer.Option(help="Folder for generated graphs.", readable=False)
     ] = Path("build/large-graphs"),
-    out: Annotated[
-        Path | None, typer.Option(help="JSON file to write.", show_default="none")
-    ] = None,
+    out: Report = None,
 ) -> None:
     """Compare losses, steps, predictions, memory and bytes of several ranks with one process.
 
     L2B and L2U in both forms of APPNP, on graphs in memory; L2B in class form on a graph on disk.
     """
+    import torch
+
+    from ppro.paper.bench.distributed import compared, consecutive
+    from ppro.paper.bench.machine import machine, write_report
+
     report: dict[str, Any] = {"machine": machine(torch.device("cpu")), "trainings": []}
     for name, task in _tasks(graph or ["csbm"], nodes, epochs, graphs):
         for row in compared(task, name, ranks or (2, 4)):
@@ -61,6 +63,9 @@ def distributed(
 
 
 def _tasks(names: list[str], nodes: int, epochs: int, graphs: Path) -> list[tuple[str, Task]]:
+    from ppro.paper.bench.large import LargeCase, ensure_graph
+    from ppro.paper.bench.rank_worker import Task
+
     tasks = []
     for name in names:
         options = SMALL if name == "csbm" else {}
@@ -71,14 +76,14 @@ def _tasks(names: list[str], nodes: int, epochs: int, graphs: Path) -> list[tupl
         case = LargeCase(nodes, 20.0, 10, 64, "l2b", 4)
         folder = ensure_graph(graphs, case.plan)
         # The largest ε: every node goes to the end, and every epoch has all its products.
-        settings = {**case.settings().model_dump(exclude={"seed"}), "epsilon": 1.0}
+        settings = {**case.settings().flat(), "epsilon": 1.0}
         kept = ("strategy", "form", "feature_norm", "lr", "epochs", "max_steps", "epsilon")
         tasks.append(("generated", Task(str(folder), {key: settings[key] for key in kept})))
     return tasks
 
 
 def line(row: dict[str, Any]) -> str:
-    """What a training came to, in a line."""
+    """Return what a training came to, in a line."""
     what = f"{row['graph']} {row['settings']['strategy']} {row['settings']['form']}"
     text = f"{what}, {row['ranks']} ranks: {row['epoch_s']:.3f} s an epoch, most memory of a rank "
     text += f"{row['most_memory_mib']:.0f} MiB"

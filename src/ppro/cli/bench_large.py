@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
 
 from ppro.cli import console
-from ppro.cli.train import INTERRUPTED
-from ppro.data.large import LargePlan
+from ppro.cli.options import shown
+from ppro.data.large.plan import LargePlan
 from ppro.errors import RunError
-from ppro.paper.bench.large import EPOCHS, METHODS, LargeCase, measure_large
-from ppro.paper.bench.machine import machine, write_report
-from ppro.training.memory import GIB
+from ppro.settings.limits import LARGE_EPOCHS
+
+if TYPE_CHECKING:
+    from ppro.paper.bench.large import LargeCase
 
 _PLAN = LargePlan()
 
@@ -24,12 +24,12 @@ _PLAN = LargePlan()
 def large(
     nodes: Annotated[
         list[int] | None,
-        typer.Option(help="Nodes of a graph; repeat for more.", show_default="1000000, 10000000"),
+        shown("Nodes of a graph; repeat for more.", "1000000, 10000000"),
     ] = None,
     degree: Annotated[float, typer.Option(help="Mean number of neighbours.")] = _PLAN.degree,
     classes: Annotated[int, typer.Option(help="Number of classes.")] = _PLAN.classes,
     features: Annotated[int, typer.Option(help="Number of features.")] = _PLAN.features,
-    epochs: Annotated[int, typer.Option(min=2, help="Epochs of every training.")] = EPOCHS,
+    epochs: Annotated[int, typer.Option(min=2, help="Epochs of every training.")] = LARGE_EPOCHS,
     graphs: Annotated[
         Path,
         typer.Option(help="Folder for the graphs; those there are used again.", readable=False),
@@ -48,6 +48,8 @@ def large(
 
       ppro bench large --nodes 100000 --epochs 5 --out large.json
     """
+    from ppro.paper.bench.large import METHODS, LargeCase
+
     report = _begun(out)
     counts = sorted(nodes or (1_000_000, 10_000_000))
     cases = [
@@ -62,12 +64,15 @@ def large(
             console.out.print(_line(_measured(report, case, graphs, out)))
     except KeyboardInterrupt:
         console.err.print(f"interrupted: {out} keeps what was measured; the same command goes on")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(console.INTERRUPTED) from None
     console.out.print(f"written to {out}")
 
 
 def _measured(report: dict[str, Any], case: LargeCase, graphs: Path, out: Path) -> dict[str, Any]:
     """The result of a training: the one in the report, or a new one, which is added to it."""
+    from ppro.paper.bench.large import measure_large
+    from ppro.paper.bench.machine import write_report
+
     wanted = asdict(case).items()
     for row in report["trainings"]:
         if wanted <= row.items():
@@ -81,7 +86,11 @@ def _measured(report: dict[str, Any], case: LargeCase, graphs: Path, out: Path) 
 
 
 def _begun(out: Path) -> dict[str, Any]:
-    """What an earlier call measured, or an empty report of this machine."""
+    """Return what an earlier call measured, or an empty report of this machine."""
+    import torch
+
+    from ppro.paper.bench.machine import machine
+
     here = machine(torch.device("cpu"))
     if not out.exists():
         return {"machine": here, "trainings": []}
@@ -97,6 +106,8 @@ def _begun(out: Path) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any]) -> str:
+    from ppro.training.memory import GIB
+
     per_edge = 1e9 * row["epoch_s"] / row["edges"]
     return (
         f"{row['method']}, {row['nodes']:,} nodes, {row['edges']:,} edges: "

@@ -10,8 +10,6 @@ import typer
 
 from ppro.cli import console
 from ppro.errors import RunError
-from ppro.files import whole_file
-from ppro.paper.bench.scale_page import page
 
 
 def scale(
@@ -33,6 +31,8 @@ def scale(
 
     The model is checked against the measurements, which also tell how fast the machine is.
     """
+    from ppro.paper.bench.scale_page import page
+
     if not measured.exists():
         raise RunError(f"{measured}: missing; run 'ppro bench large'")
     found, of_ranks = _read(measured), _read(ranks) if ranks.exists() else None
@@ -43,11 +43,7 @@ def scale(
     if out is None:
         console.out.print(text)
         return
-    try:
-        with whole_file(out) as path:
-            path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"{out}: cannot be written ({error.strerror})") from None
+    console.write(out, text, "--page")
     console.out.print(f"written to {out}")
 
 

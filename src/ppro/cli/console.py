@@ -1,4 +1,4 @@
-"""What the commands share: consoles, aligned text, notes on data, progress."""
+"""What the commands share: consoles, aligned text, written files, progress."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from torch import Tensor
 
-from ppro.training.stopping import MEASURED
-from ppro.training.trainer import OnEpoch
+from ppro.errors import RunError
+from ppro.files import whole_file
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+    from torch import Tensor
+
+    from ppro.training.trainer import OnEpoch
 
 # Paths and error texts may hold brackets and colons: nothing printed is read as markup.
 out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
@@ -26,16 +32,12 @@ PLAIN_EVERY = 10.0
 NARROWEST = 40
 """Text is wrapped to the terminal, but not to fewer columns than this."""
 
-CORNELL = (
-    "cornell is the corrected graph. cornell-legacy, the file behind most published tables, is "
-    "flawed: its features and labels are a copy of Texas's, on Cornell's edges."
-)
-
-_VAL = MEASURED.index("val_accuracy")
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows of cells as lines with aligned columns, two spaces apart.
+    """Return rows of cells as lines with aligned columns, two spaces apart.
 
     Args:
         right: the columns whose cells end, not begin, at the same place.
@@ -52,14 +54,41 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
 
 
 def fields(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and their texts, side by side; a long text goes on below its own beginning."""
+    """Return names and their texts, side by side; a long text goes on below its own beginning."""
     indent = max(len(name) for name, _ in rows) + 2
     return "\n".join(_wrapped(text, f"{name:<{indent}}", " " * indent) for name, text in rows)
 
 
 def paragraph(text: str) -> str:
-    """Text broken between words to fit the terminal."""
+    """Return text broken between words to fit the terminal."""
     return _wrapped(text, "", "")
+
+
+def count(number: int, what: str) -> str:
+    """Return a number and what it counts, in the plural unless it is one."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def warn(text: str) -> None:
+    """Print a line on standard error that a user should not miss."""
+    err.print(text, style="yellow")
+
+
+def write(path: Path, text: str, option: str = "--out") -> None:
+    """Write a text file as a whole.
+
+    Args:
+        option: with which the user named it.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    try:
+        with whole_file(path) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise RunError(f"{path}: {reason}; choose another {option}") from None
 
 
 def _wrapped(text: str, first: str, rest: str) -> str:
@@ -104,6 +133,8 @@ def task_progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def _bar() -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         BarColumn(bar_width=16),
         TextColumn("epoch {task.completed}"),
@@ -126,5 +157,7 @@ def _plain() -> OnEpoch:
 
 
 def _state(metrics: Tensor, active: int) -> str:
-    accuracy = 100 * float(metrics[_VAL].nanmean())
+    from ppro.training.stopping import MEASURED
+
+    accuracy = 100 * float(metrics[MEASURED.index("val_accuracy")].nanmean())
     return f"{active}/{metrics.shape[1]} runs, val {accuracy:.1f} %"

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ppro.cli import console
-from ppro.cli import generate as generating
-from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
-from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
-from ppro.data import (
-    DATASETS,
-    DatasetInfo,
-    Statistics,
-    dataset_info,
-    describe,
-    load_graph,
-    make_splits,
-)
-from ppro.data.files import Layout, Reading, read_source
-from ppro.data.files.export import export_graph
-from ppro.data.files.findings import findings
+from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options, shown
+from ppro.data.catalog import DATASETS, dataset_info
+from ppro.data.large.plan import LargePlan
 from ppro.data.names import RANDOM
-from ppro.data.page import markdown
+from ppro.data.records import DatasetInfo, Statistics
 from ppro.errors import DataError
-from ppro.files import whole_file
-from ppro.graph.core import Graph
+
+if TYPE_CHECKING:
+    from ppro.data.files import Reading
+    from ppro.graph.core import Graph
 
 SHOWN_COLUMNS = 12
+_PLAN = LargePlan()
 
 app = typer.Typer(
     help="List, fetch and export the benchmark graphs; describe any graph.", no_args_is_help=True
 )
-
-app.command("generate")(generating.generate)
 
 Name = Annotated[str, typer.Argument(help="A graph of 'ppro data list'.")]
 
@@ -51,8 +41,10 @@ def list_datasets() -> None:
         rows += [("", "", "", "", "", split) for split in others]
     console.out.print(console.aligned(rows, right=(1, 2, 3, 4)))
     console.out.print()
-    console.out.print(console.paragraph(console.CORNELL))
-    console.out.print(console.paragraph("digits and csbm are made on the spot: no download."))
+    for note in dict.fromkeys(info.note for info in DATASETS.values() if info.note):
+        console.out.print(console.paragraph(note))
+    made = " and ".join(info.name for info in DATASETS.values() if info.generator)
+    console.out.print(console.paragraph(f"{made} are made on the spot: no download."))
     console.out.print("'ppro data describe NAME' tells more of each.")
 
 
@@ -84,6 +76,8 @@ def fetch(
 
 
 def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
+    from ppro.data import load_graph, make_splits
+
     graph = load_graph(info.name, data_root=data_root, offline=offline)
     for split in info.splits:
         if split != RANDOM:
@@ -92,24 +86,8 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
 
 @app.command("describe")
-@takes_columns
-def describe_dataset(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a folder "
-            "of 'ppro data generate'.",
-            show_default=False,
-        ),
-    ] = None,
-    option: GraphOptions = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    nodes: Nodes = None,
-    edges: Edges = None,
-    *,
-    layout: Layout,
-) -> None:
+@takes_graph
+def describe_dataset(*, graph: GivenGraph) -> None:
     """Describe a graph: sizes, degrees, homophily, what looks wrong and what is done about it.
 
     [bold]Examples[/bold]
@@ -120,22 +98,22 @@ def describe_dataset(
 
       ppro data describe --nodes nodes.csv --edges edges.csv --label topic
     """
-    files = file_source(name, nodes, edges, layout)
-    if files is not None:
-        reading = read_source(files)
-        console.out.print(console.fields(_facts(reading.graph) + _about_files(reading)))
-        return
-    info = dataset_info(str(name))
-    options = graph_options(option)
-    graph = load_graph(info.name, data_root=data_root, offline=offline, options=options)
-    console.out.print(console.fields(_facts(graph) + _background(info)))
+    if graph.reading is None:
+        background = _background(dataset_info(graph.name))
+    else:
+        background = _about_files(graph.reading)
+    console.out.print(console.fields(_facts(graph.load()) + background))
 
 
 def _facts(graph: Graph) -> list[tuple[str, str]]:
+    from ppro.data import describe
+
     return [(key.replace("_", " "), _shown(value)) for key, value in describe(graph).items()]
 
 
 def _about_files(reading: Reading) -> list[tuple[str, str]]:
+    from ppro.data.files.findings import findings
+
     columns = [f"{c.name} ({c.kind})" for c in reading.schema.columns]
     shown = ", ".join(columns[:SHOWN_COLUMNS])
     if len(columns) > SHOWN_COLUMNS:
@@ -155,7 +133,7 @@ def export(
     ] = False,
     split: Annotated[
         str | None,
-        typer.Option(help="Add the column 'part' with this split.", show_default="no such column"),
+        shown("Add the column 'part' with this split.", "no such column"),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of a random split.")] = 0,
     option: GraphOptions = None,
@@ -163,6 +141,10 @@ def export(
     offline: Offline = False,
 ) -> None:
     """Write a graph of the catalogue as tables that 'ppro train --nodes --edges' reads."""
+    from ppro.data import load_graph, make_splits
+    from ppro.data.files.export import export_graph
+    from ppro.files import whole_file
+
     where: Any = {"data_root": data_root, "offline": offline}
     graph = load_graph(name, options=graph_options(option), **where)
     splits = None if split is None else make_splits(graph, name, split, 1, seed, **where)
@@ -185,12 +167,51 @@ def page(
     out: Annotated[Path, typer.Option(help="Markdown file to write.", readable=False)],
 ) -> None:
     """Write the catalogue as a page: sizes, splits, sources, licences and known defects."""
+    from ppro.data.page import markdown
+
+    console.write(out, markdown())
+    console.out.print(f"{len(DATASETS)} graphs: written to {out}")
+
+
+@app.command("generate")
+def generate(
+    out: Annotated[Path, typer.Argument(help="Folder to write; made if need be.", readable=False)],
+    nodes: Annotated[int, typer.Option(help="Number of nodes.")] = _PLAN.nodes,
+    degree: Annotated[float, typer.Option(help="Mean number of neighbours.")] = _PLAN.degree,
+    homophily: Annotated[
+        float, typer.Option(help="Share of the edges within a class.")
+    ] = _PLAN.homophily,
+    classes: Annotated[int, typer.Option(help="Number of classes.")] = _PLAN.classes,
+    features: Annotated[int, typer.Option(help="Number of features.")] = _PLAN.features,
+    signal: Annotated[
+        float, typer.Option(help="How far class centres lie from 0; the noise has deviation 1.")
+    ] = _PLAN.signal,
+    train: Annotated[float, typer.Option(help="Share of the nodes that train.")] = _PLAN.train,
+    val: Annotated[
+        float, typer.Option(help="Share that validates; the rest is for testing.")
+    ] = _PLAN.val,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = _PLAN.seed,
+) -> None:
+    """Generate a graph with heavy-tailed degrees, communities and classes, features on disk.
+
+    [bold]Example[/bold]
+
+      ppro data generate big --nodes 1000000 && ppro train big --set form=class --runs 1
+    """
+    from ppro.data.large import generate_large
+    from ppro.files import is_taken, whole_folder
+
+    plan = LargePlan(nodes, degree, homophily, classes, features, signal, train, val, seed)
+    plan.check()
+    if is_taken(out):
+        raise DataError(f"{out}: already exists; choose another or remove it")
     try:
-        with whole_file(out) as part:
-            part.write_text(markdown(), encoding="utf-8")
+        with whole_folder(out) as folder:
+            made = generate_large(folder, plan)
     except OSError as error:
         raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
-    console.out.print(f"{len(DATASETS)} graphs: written to {out}")
+    size = f"{made.nodes:,} nodes, {made.entries // 2:,} edges"
+    console.out.print(f"{size}, {sum(made.bytes.values()) / 2**30:.2f} GiB: written to {out}")
 
 
 def _shown(value: object) -> str:
@@ -204,18 +225,21 @@ def _shown(value: object) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name from a file, with nothing in it that a terminal would obey."""
+    """Return a name from a file, with nothing in it that a terminal would obey."""
     return name if name.isprintable() else repr(name)
 
 
 def _background(info: DatasetInfo) -> list[tuple[str, str]]:
-    rows = [("splits", ", ".join(info.splits)), ("licence", info.licence), ("cite", info.citation)]
+    rows = [
+        ("kind", info.kind),
+        ("splits", ", ".join(info.splits)),
+        ("licence", info.licence),
+        ("cite", info.citation),
+    ]
     if info.options:
         rows.append(("options", ", ".join(f"{k}={v:g}" for k, v in info.options.items())))
     if info.paper is not None:
         sizes = _sizes(info.paper)
         rows.append(("in the paper", "{} nodes, {} edges, {} features, {} classes".format(*sizes)))
     rows += [("known defect", defect) for defect in info.known_defects]
-    if info.name.startswith("cornell"):
-        rows.append(("note", console.CORNELL))
-    return rows
+    return rows + ([("note", info.note)] if info.note else [])

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Offline, Threads
-from ppro.cli.saved import RunFolder, RunIndex, open_run
-from ppro.errors import RunError
-from ppro.files import dump_json
-from ppro.graph.core import Graph
-from ppro.insight.explain import ExplainedRun
-from ppro.insight.story import node_story
-from ppro.parts import nearest
+from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ppro.insight.explain import ExplainedRun
 
 LONGEST = 60
 """Characters that are shown of a name; ``--json`` gives all of them."""
-
 BAR = 20
-
-COMPARED = 20_000
-"""Up to this many ids the nearest to a wrong one is looked for."""
+"""Characters of the longest bar."""
 
 
 def explain(
@@ -44,31 +38,18 @@ def explain(
 
       ppro explain runs/cora-l2b 42 --run 3 --json
     """
-    opened = open_run(run, index, data_root=data_root, offline=offline, threads=threads)
-    story = node_story(opened, find_node(opened.graph, node))
+    from ppro.files import dump_json
+    from ppro.graph.ids import numbers_of
+    from ppro.insight.explain import explain_run
+    from ppro.insight.story import node_story
+
+    where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
+    opened = explain_run(run, index, threads=threads, **where)
+    story = node_story(opened, numbers_of(opened.graph, [node])[0])
     if json:
         print(dump_json(story))
     else:
         show(story, opened)
-
-
-def find_node(graph: Graph, text: str) -> int:
-    """The node with this id.
-
-    Raises:
-        RunError: there is none.
-    """
-    if graph.node_ids is not None:
-        if text in graph.node_ids:
-            return graph.node_ids.index(text)
-        near = graph.node_ids if graph.num_nodes <= COMPARED else ()
-        hint = nearest(text, near, "the ids are in nodes.csv of the run")
-        raise RunError(f"{graph.name}: no node has the id {_short(text)!r}; {hint}")
-    if text.isascii() and text.isdigit() and int(text) < graph.num_nodes:
-        return int(text)
-    raise RunError(
-        f"{graph.name}: no node has the id {_short(text)!r}; ids are 0 to {graph.num_nodes - 1}"
-    )
 
 
 def show(story: dict[str, Any], run: ExplainedRun) -> None:
@@ -113,7 +94,9 @@ def _facts(story: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _step_table(story: dict[str, Any]) -> Table:
-    """Probabilities by step of the classes that ever lead or come second."""
+    """Return probabilities by step of the classes that ever lead or come second."""
+    from rich.table import Table
+
     classes = _leading(story)
     table = Table(box=None, padding=(0, 1), header_style="bold")
     table.add_column("step", justify="right")
@@ -161,13 +144,13 @@ def _neighbours(story: dict[str, Any], most: int = 12) -> str:
 
 
 def _short(text: str) -> str:
-    """A user's text for the terminal: cut, and without control characters."""
+    """Return a user's text for the terminal: cut, and without control characters."""
     clean = "".join(sign if sign.isprintable() else "?" for sign in text)
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
 
 
 def _title(text: str) -> str:
-    """A column title in which rich finds no markup."""
+    """Return a column title in which rich finds no markup."""
     from rich.markup import escape
 
     return escape(_short(text))

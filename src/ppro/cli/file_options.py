@@ -1,102 +1,118 @@
-"""Options with which a user names the files and columns of a graph of their own."""
+"""The graph that a user names: one of the catalogue, or files and columns of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
-from ppro.data.files import FileSource, Layout, looks_like_file
-from ppro.data.files.schema import MAX_CATEGORIES
+from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
+from ppro.data.names import MAX_CATEGORIES
 from ppro.errors import SettingsError
+
+if TYPE_CHECKING:
+    from ppro.data.files import FileSource, Layout, Reading
+    from ppro.graph.core import Graph
 
 PANEL = "Your own graph"
 
 
-def _option(flag: str, text: str, default: str | bool = False, **more: Any) -> Any:
-    return typer.Option(flag, help=text, show_default=default, rich_help_panel=PANEL, **more)
+@dataclass(frozen=True)
+class GivenGraph:
+    """What the options of a command say of its graph.
+
+    Args:
+        name: of the dataset, or that of the user's files.
+        options: of a generated graph.
+        files: the user's own, or None for a graph of the catalogue.
+        reading: what they hold.
+        where: where raw files are looked for: ``data_root`` and ``offline``.
+    """
+
+    name: str
+    options: dict[str, float]
+    files: FileSource | None
+    reading: Reading | None
+    where: Mapping[str, Any]
+
+    def load(self) -> Graph:
+        """Return the graph."""
+        from ppro.data import load_graph
+
+        if self.reading is not None:
+            return self.reading.graph
+        return load_graph(self.name, options=self.options, **self.where)
+
+
+def _option(key: str, text: str, shown: str | bool, **more: Any) -> Any:
+    flag = f"--{key.replace('_', '-')}"
+    return typer.Option(flag, help=text, show_default=shown, rich_help_panel=PANEL, **more)
 
 
 Nodes = Annotated[
-    Path | None, _option("--nodes", "Table of nodes: .csv or .parquet.", readable=False)
+    Path | None, _option("nodes", "Table of nodes: .csv or .parquet.", False, readable=False)
 ]
 Edges = Annotated[
-    Path | None, _option("--edges", "Table of edges: .csv or .parquet.", readable=False)
+    Path | None, _option("edges", "Table of edges: .csv or .parquet.", False, readable=False)
 ]
-Label = Annotated[
-    str | None, _option("--label", "Column with the class of a node.", "label, class or y")
-]
-Id = Annotated[
-    str | None, _option("--id", "Column with its id.", "id, node_id or node; else the row from 0")
-]
-FeatureColumns = Annotated[
-    str | None, _option("--features", "Feature columns, with commas between.", "all that fit")
-]
-AllNumeric = Annotated[bool, _option("--all-numeric", "Every column of numbers is a feature.")]
-Categorical = Annotated[
-    str | None, _option("--categorical", "Columns whose numbers are categories.")
-]
-SplitColumn = Annotated[
-    str | None, _option("--split-column", "Column with train, val, test or none.", "random split")
-]
-Source = Annotated[
-    str | None, _option("--source", "Column with one end of an edge.", "source, src, from, u")
-]
-Target = Annotated[
-    str | None, _option("--target", "Column with its other end.", "target, dst, to, v")
-]
-Weight = Annotated[str | None, _option("--weight", "Column with its weight.", "no weights")]
-Missing = Annotated[
-    str, _option("--missing", "Missing features: mean (and a feature that says so) or error.", True)
-]
-Scale = Annotated[str, _option("--scale", "Numbers: standard (mean 0, deviation 1) or none.", True)]
-MaxCategories = Annotated[
-    int,
-    _option("--max-categories", "Categories of a column; rarer ones share a feature.", True, min=1),
-]
-
-
-def words(text: str | None) -> tuple[str, ...] | None:
-    """Column names from a list with commas."""
-    if text is None:
-        return None
-    return tuple(dict.fromkeys(name for name in map(str.strip, text.split(",")) if name))
-
-
-_COLUMNS: dict[str, tuple[Any, Any]] = {
-    "label": (Label, None),
-    "id": (Id, None),
-    "features": (FeatureColumns, None),
-    "all_numeric": (AllNumeric, False),
-    "categorical": (Categorical, None),
-    "split_column": (SplitColumn, None),
-    "source": (Source, None),
-    "target": (Target, None),
-    "weight": (Weight, None),
-    "missing": (Missing, "mean"),
-    "scale": (Scale, "standard"),
-    "max_categories": (MaxCategories, MAX_CATEGORIES),
+_NAMED: dict[str, tuple[str, str | bool]] = {
+    "label": ("Column with the class of a node.", "label, class or y"),
+    "id": ("Column with its id.", "id, node_id or node; else the row from 0"),
+    "features": ("Feature columns, with commas between.", "all that fit"),
+    "categorical": ("Columns whose numbers are categories.", False),
+    "split_column": ("Column with train, val, test or none.", "random split"),
+    "source": ("Column with one end of an edge.", "source, src, from, u"),
+    "target": ("Column with its other end.", "target, dst, to, v"),
+    "weight": ("Column with its weight.", "no weights"),
+}
+_CHOSEN = {
+    "all_numeric": (bool, False, "Every column of numbers is a feature."),
+    "missing": (str, "mean", "Missing features: mean (and a feature that says so) or error."),
+    "scale": (str, "standard", "Numbers: standard (mean 0, deviation 1) or none."),
+    "max_categories": (int, MAX_CATEGORIES, "Most categories of a column; rarer ones share one."),
+}
+_PARAMETERS: dict[str, tuple[Any, Any]] = {
+    "dataset": (
+        Annotated[
+            str | None,
+            typer.Argument(
+                help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a "
+                "folder of 'ppro data generate'.",
+                show_default=False,
+            ),
+        ],
+        None,
+    ),
+    "option": (GraphOptions, None),
+    "data_root": (DataRoot, None),
+    "offline": (Offline, False),
+    "nodes": (Nodes, None),
+    "edges": (Edges, None),
+    **{key: (Annotated[str | None, _option(key, *told)], None) for key, told in _NAMED.items()},
+    **{
+        key: (Annotated[kind, _option(key, text, kind is not bool)], default)
+        for key, (kind, default, text) in _CHOSEN.items()
+    },
 }
 
 
-def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name columns; it gets them as its argument ``layout``."""
+def takes_graph(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that name a graph; it gets them as its argument ``graph``."""
     own = signature(command, eval_str=True)
-    kept = [p for p in own.parameters.values() if p.name != "layout"]
+    kept = [p for p in own.parameters.values() if p.name != "graph"]
     more = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)
-        for name, (option, default) in _COLUMNS.items()
+        for name, (option, default) in _PARAMETERS.items()
     ]
 
     @wraps(command)
     def run(**values: Any) -> None:
-        columns = {name: values.pop(name) for name in _COLUMNS}
-        command(**values, layout=layout_from(**columns))
+        command(graph=_given(**{name: values.pop(name) for name in _PARAMETERS}), **values)
 
     everything = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in kept] + more
     run.__signature__ = own.replace(parameters=everything)  # type: ignore[attr-defined]
@@ -104,33 +120,42 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def layout_from(**columns: Any) -> Layout:
-    """A layout from the values of options.
+def _given(
+    dataset: str | None,
+    option: list[str] | None,
+    data_root: Path | None,
+    offline: bool,
+    nodes: Path | None,
+    edges: Path | None,
+    **columns: Any,
+) -> GivenGraph:
+    from ppro.data.files import read_source
 
-    Raises:
-        SettingsError: a value is out of range or two options disagree.
-    """
-    if columns.get("features") is not None and columns.get("all_numeric"):
-        raise SettingsError("--features and --all-numeric disagree; give one of them")
-    for key in ("features", "categorical"):
-        columns[key] = words(columns.get(key))
-    try:
-        return Layout.model_validate({k: v for k, v in columns.items() if v is not None})
-    except ValidationError as error:
-        problem = error.errors()[0]
-        option = str(problem["loc"][0]).replace("_", "-")
-        expected = problem["msg"].removeprefix("Input should be ")
-        raise SettingsError(f"--{option} {problem['input']}: unknown; use {expected}") from None
+    files = file_source(dataset, nodes, edges, columns)
+    reading = None if files is None else read_source(files)
+    name = str(dataset) if reading is None else reading.graph.name
+    where = {"data_root": data_root, "offline": offline}
+    return GivenGraph(name, graph_options(option), files, reading, where)
 
 
 def file_source(
-    name: str | None, nodes: Path | None, edges: Path | None, layout: Layout
+    name: str | None,
+    nodes: Path | None,
+    edges: Path | None,
+    columns: Mapping[str, Any] | None = None,
 ) -> FileSource | None:
-    """The files that a user means, or None for a graph of the catalogue.
+    """Return the files that a user means, or None for a graph of the catalogue.
+
+    Args:
+        columns: the values of the options that name columns.
 
     Raises:
-        SettingsError: both or neither are named, or columns of a graph of the catalogue.
+        SettingsError: both or neither are named, columns of a graph of the catalogue, or a value
+            is out of range.
     """
+    from ppro.data.files import FileSource, Layout, looks_like_file
+
+    layout = _layout(columns or {})
     tables = nodes is not None or edges is not None
     if name is None and not tables:
         raise SettingsError(
@@ -146,3 +171,24 @@ def file_source(
         return None
     first, second = (None if path is None else str(path) for path in (nodes, edges))
     return FileSource(nodes=first, edges=second, graph=name, layout=layout)
+
+
+def _layout(columns: Mapping[str, Any]) -> Layout:
+    from pydantic import ValidationError
+
+    from ppro.data.files import Layout
+
+    values = dict(columns)
+    if values.get("features") is not None and values.get("all_numeric"):
+        raise SettingsError("--features and --all-numeric disagree; give one of them")
+    for key in ("features", "categorical"):
+        if (text := values.get(key)) is not None:
+            names = map(str.strip, text.split(","))
+            values[key] = tuple(dict.fromkeys(name for name in names if name))
+    try:
+        return Layout.model_validate({k: v for k, v in values.items() if v is not None})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        option = str(problem["loc"][0]).replace("_", "-")
+        expected = problem["msg"].removeprefix("Input should be ")
+        raise SettingsError(f"--{option} {problem['input']}: unknown; use {expected}") from None

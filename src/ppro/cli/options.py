@@ -1,17 +1,49 @@
-"""Options that several commands take."""
+"""Options that several commands take, and what they mean."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import torch
 import typer
 
+from ppro.data.names import SPLITS
 from ppro.errors import SettingsError
+from ppro.parts import BACKBONES, RIVALS, STRATEGIES
+
+
+def shown(text: str, default: str | bool, **more: Any) -> Any:
+    """Return an option that is None unless given.
+
+    Args:
+        text: its help.
+        default: what the help shows as its default.
+        more: as for ``typer.Option``.
+    """
+    return typer.Option(help=text, show_default=default, **more)
+
 
 # Paths are readable=False: our own check of them says more than typer's, in one line.
+Model = Annotated[
+    str | None,
+    typer.Option("--model", help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),
+]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        help=f"How nodes choose their step: {', '.join(STRATEGIES)}; none is the bare backbone.",
+        show_default="l2b",
+    ),
+]
+Backbone = Annotated[
+    str | None,
+    typer.Option("--backbone", help=f"{', '.join(BACKBONES)}.", show_default="appnp"),
+]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help=f"{', '.join(SPLITS)}.", show_default="the recipe's"),
+]
 DataRoot = Annotated[
     Path | None,
     typer.Option(
@@ -32,8 +64,7 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
-
-
+Json = Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")]
 GraphOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -42,10 +73,22 @@ GraphOptions = Annotated[
         show_default=False,
     ),
 ]
+RunFolder = Annotated[
+    Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)
+]
+RunIndex = Annotated[
+    int | None,
+    typer.Option(
+        "--run", min=0, help="Which of the runs.", show_default="best validation accuracy"
+    ),
+]
+Report = Annotated[
+    Path | None, typer.Option("--out", help="JSON file to write.", show_default="none")
+]
 
 
 def graph_options(words: list[str] | None) -> dict[str, float]:
-    """Options of a generated graph from words ``key=value``.
+    """Return options of a generated graph from words ``key=value``.
 
     Raises:
         SettingsError: a word is not of that form or its value not a number.
@@ -60,22 +103,3 @@ def graph_options(words: list[str] | None) -> dict[str, float]:
                 f"--option {word}: expected key=number, for example --option homophily=0.2"
             ) from None
     return options
-
-
-def find_device(name: str) -> torch.device:
-    """The device a user named.
-
-    Raises:
-        SettingsError: there is no such device.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
-        raise SettingsError(f"--device {name}: unknown; use auto, cpu, cuda or cuda:N")
-    device = torch.device(name)
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise SettingsError(
-            f"--device {name}: this machine has {torch.cuda.device_count()} CUDA devices; "
-            "use --device cpu"
-        )
-    return device

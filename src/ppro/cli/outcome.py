@@ -1,25 +1,40 @@
-"""The result of a training, for a reader."""
+"""The result of a training or of a search, for a reader."""
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from ppro.cli import console
-from ppro.runs.runfolder import RunConfig
+from ppro.cli.console import count
+
+if TYPE_CHECKING:
+    from ppro.runs.config import RunConfig
+    from ppro.search.tuning.session import Session
+    from ppro.settings.recipe import Recipe
+    from ppro.settings.settings import Settings
 
 MAX_BAR = 40
 
 
-def show(facts: dict[str, Any], config: RunConfig, where: Console) -> None:
+def method_of(settings: Settings) -> str:
+    """Return what is trained, in words."""
+    if settings.model != "ppro":
+        return settings.model
+    return f"{settings.strategy} on {settings.backbone}"
+
+
+def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> None:
     """Print the result of a training for a reader."""
     runs, epochs = count(facts["runs"], "run"), count(facts["epochs"], "epoch")
     rows = [
         ("test accuracy", _spread(facts, "test")),
         ("validation accuracy", _spread(facts, "val")),
+        *_scores(facts),
         *([] if config.source else [("the paper", _paper(facts, config))]),
         ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
         ("saved in", facts["out"]),
@@ -38,6 +53,19 @@ def _spread(facts: dict[str, Any], part: str) -> str:
     return f"{mean:.2f} %" if facts["runs"] == 1 else f"{mean:.2f} ± {std:.2f} %"
 
 
+def _scores(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return test and validation score of a metric that is not the accuracy."""
+    from ppro.training.metrics import shown_metrics
+
+    rows = []
+    for metric in shown_metrics(facts["metric"])[1:]:
+        for part, name in (("test", "test"), ("val", "validation")):
+            mean, std = facts[f"{part}_score_mean"], facts[f"{part}_score_std"]
+            shown = metric.shown(mean, None if facts["runs"] == 1 else std)
+            rows.append((f"{name} {metric.title}", shown))
+    return rows
+
+
 def _paper(facts: dict[str, Any], config: RunConfig) -> str:
     if config.paper is None:
         return "no number for this dataset, split and strategy"
@@ -47,7 +75,7 @@ def _paper(facts: dict[str, Any], config: RunConfig) -> str:
 
 
 def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
-    """Bars for the share of nodes at each step; steps that no node chose are left out.
+    """Return bars for the share of nodes at each step; steps that no node chose are left out.
 
     Args:
         ink: what a bar is drawn with, and the trace of a share too small for a bar.
@@ -66,6 +94,56 @@ def histogram(shares: Sequence[float], ink: str = "█▏") -> str:
     return "\n".join(lines)
 
 
-def count(number: int, what: str) -> str:
-    """A number and what it counts, in the plural where it is one."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def headline_of_search(session: Session) -> str:
+    """Return what is searched, how, and how far it is."""
+    graph, base, seeds = session.subject.graph, session.evaluator.base, session.evaluator.seeds
+    size = "countless" if session.space.size is None else f"{session.space.size:,}"
+    device = session.evaluator.device.type
+    lines = (
+        f"{session.subject.recipe.dataset}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, "
+        f"split {session.subject.splits.name}",
+        f"searching {method_of(base)}: {session.limits.trials} of {size} configurations of the "
+        f"space '{session.space_name}', seeds {seeds[0]} to {seeds[-1]}",
+        f"batches of {session.limits.batch} configurations, chosen for this graph on {device}"
+        if session.wishes.batch is None
+        else f"batches of {session.limits.batch} configurations",
+        f"study {session.wishes.study}: {session.study.counts().tried} configurations tried so far",
+        session.place.warning,
+    )
+    return "\n".join(console.paragraph(line) for line in lines if line)
+
+
+def show_search(
+    session: Session,
+    best: Recipe | None,
+    facts: dict[str, Any],
+    notes: Sequence[str],
+    where: Console,
+) -> None:
+    """Print what was found."""
+    tried = f"{facts['configurations']} ({facts['pruned']} pruned after one seed)"
+    rows = [("configurations", tried)]
+    if facts["running"]:
+        rows.append(("other workers", f"{count(facts['running'], 'configuration')} under way"))
+    if best is not None:
+        chosen = session.space.changes(session.study.complete()[0].params)
+        rows += [
+            ("best validation", f"{facts['best']['validation_mean']:.2f} %"),
+            ("chosen", ", ".join(f"{key} {value}" for key, value in chosen.items())),
+            *[("what mattered", _mattered(facts["importance"]))][: len(facts["importance"])],
+            ("recipe", str(session.wishes.out)),
+            ("record, pictures", str(session.wishes.folder)),
+        ]
+    where.print()
+    where.print(console.fields(rows))
+    for note in notes:
+        where.print(note)
+    if best is None:
+        where.print("no configuration has run on every seed yet; run the same command again")
+    else:
+        graph = "… (the same graph)" if session.subject.own else best.dataset
+        where.print(f"ppro train {graph} --recipe {shlex.quote(str(session.wishes.out))}")
+
+
+def _mattered(importances: dict[str, float]) -> str:
+    return ", ".join(f"{key} {100 * share:.0f} %" for key, share in list(importances.items())[:4])

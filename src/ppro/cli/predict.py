@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import torch
 import typer
-from torch import Tensor
 
 from ppro.cli import console
 from ppro.cli.file_options import Edges, Nodes, file_source
-from ppro.cli.options import DataRoot, Device, Offline, Threads, find_device
-from ppro.cli.outcome import count
-from ppro.cli.train import graph_and_splits
-from ppro.cli.wanted_nodes import wanted_nodes
-from ppro.data import Splits
-from ppro.data.files import FileSource, Layout, predict_only, read_schema, read_source
-from ppro.errors import RunError
-from ppro.files import whole_file
-from ppro.graph.core import UNLABELLED, Graph
-from ppro.runs.nodetable import PARQUET, write_nodes
-from ppro.runs.receptive import describe_some
-from ppro.runs.runfolder import SCHEMA, RunConfig, best_run, read_config, read_weights, run_settings
-from ppro.training.assembly import build_model, prepare_inputs
-from ppro.training.fit import NodeTable, accuracy, describe_nodes
-from ppro.training.threads import use_threads, worth_cores
+from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
+from ppro.errors import DataError, RunError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ppro.graph.core import Graph
 
 
 def predict(  # noqa: PLR0913 - one argument per option
-    run: Annotated[Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)],
+    run: RunFolder,
     graph_file: Annotated[
         str | None,
         typer.Argument(
@@ -40,24 +30,15 @@ def predict(  # noqa: PLR0913 - one argument per option
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV or Parquet file to write.",
-            show_default="predictions.csv in the run folder",
-            readable=False,
-        ),
+        shown("CSV or Parquet file to write.", "predictions.csv in the run folder", readable=False),
     ] = None,
-    index: Annotated[
-        int | None,
-        typer.Option(
-            "--run", min=0, help="Which of the runs.", show_default="best validation accuracy"
-        ),
-    ] = None,
+    index: RunIndex = None,
     only: Annotated[
         str | None,
-        typer.Option(
-            help="Nodes to predict: ids with commas between, or a file with one id in a line. "
+        shown(
+            "Nodes to predict: ids with commas between, or a file with one id in a line. "
             "Where they depend on a small part of the graph, only that part is propagated.",
-            show_default="all nodes",
+            "all nodes",
         ),
     ] = None,
     device: Device = "auto",
@@ -80,116 +61,65 @@ def predict(  # noqa: PLR0913 - one argument per option
 
       ppro predict run --nodes new.csv --edges new-edges.csv
     """
-    config = read_config(run)
-    if index is not None and index >= config.runs:
-        raise RunError(f"--run {index}: out of range; {run} holds runs 0 to {config.runs - 1}")
+    from ppro.compute.device import find_device
+    from ppro.files import whole_file
+    from ppro.runs.nodetable import PARQUET, write_nodes
+    from ppro.runs.opening import open_run
+    from ppro.runs.predicting import predict_nodes, quality
+    from ppro.runs.source import graph_of_run
+
+    saved = open_run(run)
+    chosen = saved.chosen(index)
     out = out or run / "predictions.csv"
-    _check_out(out)
+    _check_out(out, PARQUET)
     new = None
     if graph_file is not None or nodes is not None or edges is not None:
-        new = file_source(graph_file, nodes, edges, Layout())
-    if new is not None and index is None:
-        index = best_run(run)
-    graph, splits = graph_of_run(run, config, new, data_root=data_root, offline=offline)
-    nodes_of = None if only is None else wanted_nodes(graph, only)
-    if nodes_of is not None and index is None:
-        # The nodes that validation asks about may not be among those wanted.
-        index = best_run(run)
-    table, seen = _applied(run, config, graph, nodes_of, find_device(device), threads)
-    if index is None:
-        trained = bool(splits.val.any())
-        index = _best(table, graph, splits) if trained else best_run(run)
+        new = file_source(graph_file, nodes, edges)
+    graph, splits = graph_of_run(
+        saved, new, data_root=data_root, offline=offline, tell=console.err.print
+    )
+    records, propagated = predict_nodes(
+        saved,
+        graph,
+        splits,
+        run=chosen,
+        nodes=None if only is None else _wanted(graph, only),
+        device=find_device(device),
+        threads=threads,
+    )
     try:
         with whole_file(out) as path:
-            parquet = out.suffix.lower() in PARQUET
-            write_nodes(path, graph, splits, table, index, parquet=parquet, of=nodes_of)
+            write_nodes(path, records, parquet=out.suffix.lower() in PARQUET)
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
         raise RunError(f"{out}: {reason}; choose another --out") from None
-    told = count(table.steps.shape[1], "node")
-    if nodes_of is not None:
-        told += f", {seen:,} of {graph.num_nodes:,} propagated"
-    console.out.print(f"run {index}: {told}, {_score(table, graph, splits, index, nodes_of)}")
+    told = console.count(records.steps.shape[0], "node")
+    if only is not None:
+        told += f", {propagated:,} of {graph.num_nodes:,} propagated"
+    metric = saved.config.settings.training.metric
+    console.out.print(f"run {chosen}: {told}, {quality(records, metric)}")
     console.out.print(f"written to {out}")
 
 
-def _check_out(out: Path) -> None:
+def _check_out(out: Path, parquet: tuple[str, ...]) -> None:
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name a CSV or Parquet file")
-    if out.suffix.lower() not in (".csv", *PARQUET):
+    if out.suffix.lower() not in (".csv", *parquet):
         raise RunError(f"--out {out}: unknown kind of table; let it end in .csv or .parquet")
 
 
-def graph_of_run(
-    run: Path,
-    config: RunConfig,
-    new: FileSource | None = None,
-    *,
-    data_root: Path | None = None,
-    offline: bool = False,
-) -> tuple[Graph, Splits]:
-    """The graph of a saved run and its masks; what was done to its files is told on stderr.
+def _wanted(graph: Graph, only: str) -> Tensor:
+    """Return the numbers of the nodes that ``--only`` names, each once. Shape ``[m]``."""
+    import torch
 
-    Args:
-        new: files of another graph. As in files that have changed since the training, none of
-            its nodes has a part in the split.
+    from ppro.graph.ids import numbers_of
 
-    Raises:
-        RunError: the run was trained on a graph of the catalogue and cannot take files.
-        DataError: the files are gone, broken, or do not fit the run.
-    """
-    if config.source is None and new is not None:
-        raise RunError(
-            f"{run}: trained on the graph {config.dataset} of the catalogue, whose features have "
-            f"no names; export it with 'ppro data export {config.dataset}' and train from files"
-        )
-    changed = config.source.changed() if config.source and not new else []
-    files = new or config.source
-    if files is None or not (new or changed):
-        # The files are those of the training: with its layout they give its schema again.
-        reading = None if files is None else read_source(files)
-        return graph_and_splits(config, reading, data_root=data_root, offline=offline)
-    reading = read_source(files, read_schema(run / SCHEMA))
-    for path in changed:
-        console.err.print(f"{path} has changed since the training: taken as a new graph")
-    for note in reading.notes:
-        console.err.print(note)
-    return reading.graph, predict_only(reading.graph, config.runs)
-
-
-def _applied(
-    run: Path,
-    config: RunConfig,
-    graph: Graph,
-    nodes: Tensor | None,
-    place: torch.device,
-    threads: int | None,
-) -> tuple[NodeTable, int]:
-    """What the runs say of all or some of the nodes, and how many were propagated for it."""
-    settings = run_settings(config)
-    # As in training: another number of threads may add in another order.
-    use_threads(threads or worth_cores(graph, settings[0], config.runs))
-    model = build_model(graph.num_features, graph.num_classes, settings, place)
-    read_weights(run, model)
-    inputs = prepare_inputs(graph, settings[0], place, config.runs)
-    if nodes is not None:
-        return describe_some(model, inputs, nodes)
-    return describe_nodes(model, inputs, graph, config.runs), graph.num_nodes
-
-
-def _best(table: NodeTable, graph: Graph, splits: Splits) -> int:
-    return int(accuracy(table, graph.labels, splits.val).argmax())
-
-
-def _score(table: NodeTable, graph: Graph, splits: Splits, index: int, nodes: Tensor | None) -> str:
-    about = slice(None) if nodes is None else nodes
-    labels, test = graph.labels[about], splits.test[:, about]
-    if bool(splits.train.any()):
-        if not bool(test[index].any()):
-            return "none of them for testing"
-        return f"test accuracy {float(accuracy(table, labels, test)[index]):.2f} %"
-    known = labels != UNLABELLED
-    if not bool(known.any()):
-        return "none with a label to compare with"
-    score = float(accuracy(table, labels, known.expand_as(table.steps))[index])
-    return f"accuracy {score:.2f} % on the {int(known.sum()):,} with a label"
+    try:
+        is_file = Path(only).is_file()
+        lines = Path(only).read_text(encoding="utf-8").splitlines() if is_file else only.split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"--only {only}: cannot be read as text ({error})") from None
+    ids = list(dict.fromkeys(word for line in lines if (word := line.strip())))
+    if not ids:
+        raise DataError(f"--only {only}: names no node; give ids, or a file with one id in a line")
+    return torch.tensor(numbers_of(graph, ids))

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from ppro.cli import console
-from ppro.settings.recipe import PaperResult, recipe_toml
-from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
+from ppro.data.catalog import DATASETS
 
 app = typer.Typer(
     help="List and show recipes: settings per dataset and strategy.", no_args_is_help=True
@@ -18,19 +17,16 @@ app = typer.Typer(
 @app.command("list")
 def list_recipes() -> None:
     """List the shipped recipes with the paper's number."""
+    from ppro.settings.recipes import recipe_heads
+
+    heads = recipe_heads()
     rows = [("recipe", "split", "strategy", "L", "paper")]
-    for name in recipe_names():
-        recipe = shipped_recipe(name)
-        settings = recipe.settings
-        paper = _paper(recipe.paper)
-        rows.append((name, recipe.split, settings.strategy, str(settings.network.max_steps), paper))
+    rows += [(h.name, h.split, h.strategy, str(h.max_steps), h.paper or "-") for h in heads]
     console.out.print(console.aligned(rows, right=(3,)))
     console.out.print()
-    console.out.print(console.paragraph(f"L: most propagation steps. {console.CORNELL}"))
-
-
-def _paper(paper: PaperResult | None) -> str:
-    return "-" if paper is None else f"{paper.accuracy:5} ({paper.table})"
+    listed = (DATASETS[head.dataset].note for head in heads)
+    notes = " ".join(dict.fromkeys(note for note in listed if note))
+    console.out.print(console.paragraph(f"L: most propagation steps. {notes}"))
 
 
 @app.command("show")
@@ -43,4 +39,7 @@ def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")]) 
 
       ppro recipes show cora-l2b > mine.toml && ppro train cora --recipe mine.toml
     """
+    from ppro.settings.recipe import recipe_toml
+    from ppro.settings.recipes import find_recipe
+
     print(recipe_toml(find_recipe(name)), end="")

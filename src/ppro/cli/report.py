@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, Offline, Threads
-from ppro.cli.saved import RunFolder, RunIndex, open_run
+from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import RunError
-from ppro.files import whole_file
 
 
 def report(
     run: RunFolder,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="HTML file to write.", show_default="report.html in the run folder", readable=False
-        ),
+        shown("HTML file to write.", "report.html in the run folder", readable=False),
     ] = None,
     index: RunIndex = None,
     data_root: DataRoot = None,
@@ -37,20 +31,17 @@ def report(
 
       ppro report runs/cora-l2b --run 3 --out run3.html
     """
+    from ppro.insight.explain import explain_run
     from ppro.insight.report import plotting_library, render, report_data
 
     out = out or run / "report.html"
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name an HTML file")
     plotting_library()
-    opened = open_run(run, index, data_root=data_root, offline=offline, threads=threads)
-    page = render(report_data(opened, run))
-    try:
-        with whole_file(out) as path:
-            path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise RunError(f"{out}: {reason}; choose another --out") from None
+    where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
+    opened = explain_run(run, index, threads=threads, **where)
+    page = render(report_data(opened))
+    console.write(out, page)
     size = f"{len(page.encode()) / 1e6:.1f} MB"
     console.out.print(f"run {opened.index}: {opened.graph.num_nodes:,} nodes, {size}")
     console.out.print(f"written to {out}; open it in a browser")

@@ -3,48 +3,41 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.missing_results import chosen_words, run_missing
-from ppro.cli.options import DataRoot, Device, Offline, find_device
+from ppro.cli.options import DataRoot, Device, Offline, shown
 from ppro.errors import SettingsError
-from ppro.files import whole_file
-from ppro.paper import added, rounds_table, shipped
-from ppro.paper import datasets as dataset_table
-from ppro.paper.automatic import ON_CPU, ON_GPU
-from ppro.paper.figures import FIGURES
-from ppro.paper.figures.render import copy_picture, render
-from ppro.paper.finals import FINALS
-from ppro.paper.playoffs import PLAYOFFS
-from ppro.paper.render import LEGEND, latex, markdown
-from ppro.paper.search import CONFIGURATIONS
-from ppro.paper.tables import TABLES, Table
-from ppro.paper.tasks import QUICK, Plan
 from ppro.parts import nearest
+from ppro.settings.limits import CONFIGURATIONS
 
-_OF_RECIPES = {
-    FINALS.key: FINALS.markdown,
-    PLAYOFFS.key: PLAYOFFS.markdown,
-    "shipped": shipped.markdown,
-    "rounds": rounds_table.markdown,
-    "added": added.markdown,
-    ON_CPU.key: ON_CPU.markdown,
-    ON_GPU.key: ON_GPU.markdown,
-}
-OTHERS = (*_OF_RECIPES, "datasets")
-NAMES = (*TABLES, *OTHERS, *FIGURES, "all")
-_CHOICES = (
-    f"A table: {', '.join((*TABLES, *OTHERS))}; a figure: {', '.join(FIGURES)}; "
-    "or all. Several are run in their order."
-)
+if TYPE_CHECKING:
+    from ppro.paper.experiment import Plan
+
+LIST = "list"
+
+
+def names_of_results() -> dict[str, tuple[str, ...]]:
+    """Return what can be reproduced, by kind."""
+    from ppro.paper.figures import FIGURES
+    from ppro.paper.sections import SECTIONS
+
+    tables = tuple(name for name in SECTIONS if name not in FIGURES)
+    return {"tables": tables, "figures": tuple(FIGURES)}
 
 
 def reproduce(  # noqa: PLR0913 - one argument per option
-    names: Annotated[list[str], typer.Argument(help=_CHOICES, metavar="NAME…")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Tables and figures by name, run in their order; all; or list, which names them.",
+            metavar="NAME…",
+        ),
+    ],
     runs: Annotated[int, typer.Option(min=1, help="Runs of every cell.")] = 10,
     only: Annotated[
         list[str] | None,
@@ -63,10 +56,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     jobs: Annotated[int, typer.Option(min=1, help="Tasks side by side, each a process.")] = 1,
     results: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of the result files.",
-            show_default="results, or results-quick with --quick",
-            readable=False,
+        shown(
+            "Folder of the result files.", "results, or results-quick with --quick", readable=False
         ),
     ] = None,
     render_only: Annotated[
@@ -75,8 +66,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     page: Annotated[
         Path | None,
         typer.Option(
-            help="Write all that is rendered as one Markdown page; pictures go to figures/ "
-            "beside it.",
+            help="Write all that is rendered as a Markdown page, the rounds of the recipes as "
+            "rounds.md beside it where all is rendered; pictures go to figures/ beside it.",
             readable=False,
         ),
     ] = None,
@@ -100,10 +91,13 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce all --render-only --page docs/results.md
     """
-    for name in names:
-        if name not in NAMES:
-            raise SettingsError(f"nothing to reproduce called '{name}'; {nearest(name, NAMES)}")
-    wanted = NAMES if "all" in names else tuple(dict.fromkeys(names))
+    from ppro.cli.missing_results import chosen_words, run_missing
+    from ppro.compute.device import find_device
+    from ppro.paper.experiment import QUICK, Plan
+
+    wanted = _wanted(names)
+    if not wanted:
+        return
     root = results or Path("results-quick" if quick else "results")
     root.mkdir(parents=True, exist_ok=True)
     plan = Plan(
@@ -118,45 +112,46 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     )
     if not render_only:
         run_missing(wanted, plan, chosen_words(only), jobs)
-    figures = [FIGURES[key] for key in wanted if key in FIGURES]
-    texts = [_rendered(TABLES[key](), plan) for key in wanted if key in TABLES]
-    texts += [
-        _kept(plan, key, _OF_RECIPES[key](plan.store)) for key in _OF_RECIPES if key in wanted
-    ]
-    if "datasets" in wanted:
-        texts.append(_datasets(plan, measured=not render_only))
-    texts += [render(figure, plan.store) for figure in figures]
-    for text in texts:
-        console.out.print(text, markup=False, highlight=False, soft_wrap=True)
+    texts = _rendered(wanted, plan)
     if page is not None:
-        for figure in figures:
-            copy_picture(figure, plan.store, page)
-        _write(page, "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts))
+        _write_pages(page, texts, plan, everything="all" in names)
 
 
-def _rendered(table: Table, plan: Plan) -> str:
-    _write(plan.root / "tables" / f"{table.name}.tex", latex(table, plan.store))
-    return _kept(plan, table.name, markdown(table, plan.store))
+def _wanted(names: list[str]) -> tuple[str, ...]:
+    """Return what to reproduce, each once; nothing where the names are only to be listed."""
+    by_kind = names_of_results()
+    known = tuple(name for found in by_kind.values() for name in found)
+    if names == [LIST]:
+        console.out.print(console.fields([(kind, ", ".join(v)) for kind, v in by_kind.items()]))
+        return ()
+    for name in names:
+        if name not in (*known, "all"):
+            hint = nearest(name, (*known, "all", LIST))
+            raise SettingsError(f"nothing to reproduce called '{name}'; {hint}")
+    return known if "all" in names else tuple(dict.fromkeys(names))
 
 
-def _kept(plan: Plan, name: str, text: str) -> str:
-    """The text of a table, also written beside the results."""
-    _write(plan.root / "tables" / f"{name}.md", text)
-    return text
+def _rendered(wanted: Sequence[str], plan: Plan) -> dict[str, str]:
+    """Return the texts of sections, shown, and written beside the results."""
+    from ppro.paper.sections import SECTIONS
+
+    texts = {}
+    for name in wanted:
+        texts[name] = SECTIONS[name].text(plan.store)
+        for place, text in SECTIONS[name].files(texts[name], plan.store).items():
+            console.write(plan.root / place, text, "--results")
+        console.out.print(texts[name], markup=False, highlight=False, soft_wrap=True)
+    return texts
 
 
-def _datasets(plan: Plan, *, measured: bool) -> str:
-    path = plan.root / "datasets.json"
-    if measured or not path.exists():
-        names = dataset_table.PAPERS
-        found = dataset_table.measure(names, data_root=plan.data_root, offline=plan.offline)
-        plan.store.write(path, found)
-    record = plan.store.read(path)
-    assert record is not None
-    return _kept(plan, "datasets", dataset_table.markdown(record))
+def _write_pages(page: Path, texts: Mapping[str, str], plan: Plan, *, everything: bool) -> None:
+    """Write the page that the user named, and those beside it."""
+    from ppro.paper.figures import FIGURES
+    from ppro.paper.figures.render import copy_picture
+    from ppro.paper.pages import pages
 
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8")
+    for name in texts:
+        if name in FIGURES:
+            copy_picture(FIGURES[name], plan.store, page)
+    for name, text in pages(texts, plan.store, everything=everything).items():
+        console.write(page.parent / (name or page.name), text, "--page")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppro.insight.tracking import JsonLines, MLflow, TensorBoard, Tracker
-from ppro.runs.runfolder import RunConfig
+if TYPE_CHECKING:
+    from ppro.insight.tracking import Tracker
+    from ppro.runs.config import RunConfig
 
 TensorBoardFolder = Annotated[
     Path | None,
@@ -42,12 +43,14 @@ LiveMetrics = Annotated[
 def tracked(
     config: RunConfig, name: str, folder: Path | None, uri: str | None, live: Path | None
 ) -> Iterator[list[Tracker]]:
-    """The trackers that the user asked for, closed at the end of the block.
+    """Open the trackers that the user asked for, and close them at the end of the block.
 
     Args:
         name: what a server calls the training.
         folder, uri, live: of TensorBoard, MLflow and the JSONL file; None for none.
     """
+    from ppro.insight.tracking import JsonLines, MLflow, TensorBoard
+
     with ExitStack() as stack:
         trackers: list[Tracker] = []
 
@@ -61,6 +64,6 @@ def tracked(
             use(TensorBoard(folder))
         if uri is not None:
             facts = {"dataset": config.dataset, "split": config.split, "runs": config.runs}
-            settings = config.settings.model_dump(exclude_none=True)
+            settings = {k: v for k, v in config.settings.flat().items() if v is not None}
             use(MLflow(uri, f"ppro-{config.dataset}", name, {**facts, **settings}))
         yield trackers

@@ -5,95 +5,55 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from torch import Tensor
 
 from ppro.cli import console
-from ppro.cli.automatic import automatic
-from ppro.cli.file_options import Edges, Nodes, file_source, takes_columns
-from ppro.cli.options import (
-    DataRoot,
-    Device,
-    GraphOptions,
-    Offline,
-    Threads,
-    find_device,
-    graph_options,
-)
-from ppro.cli.outcome import count, show
-from ppro.cli.ranks import (
-    Partition,
-    device_here,
-    follow,
-    is_follower,
-    is_one_of_several,
-    lead,
-    ranks_of_job,
-)
-from ppro.cli.recipe_choice import AUTO, choose_recipe, given_settings
-from ppro.cli.resuming import Place, place_of_training
+from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
-from ppro.data import Splits, load_graph, make_splits
-from ppro.data.files import Layout, Reading, file_splits, read_source
 from ppro.errors import SettingsError
-from ppro.files import dump_json
-from ppro.graph.core import Graph
-from ppro.insight.tracking import Tracker, finish, listener
-from ppro.parts import RIVALS
-from ppro.runs.runfolder import RunConfig, run_settings, summary, write_run
-from ppro.search.auto import BUDGET
-from ppro.settings.settings import Settings, assignments
-from ppro.training.checkpoint import EVERY, Checkpointing
-from ppro.training.fit import Fit, fit
+from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY
 
-INTERRUPTED = 130
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ppro.data.splits import Splits
+    from ppro.graph.core import Graph
+    from ppro.insight.tracking import Tracker
+    from ppro.runs.config import RunConfig
+    from ppro.runs.place import Place
+    from ppro.settings.recipe import Recipe
+    from ppro.training.checkpoint import Checkpointing
+    from ppro.training.fit import Fit
+
+RUNS = Path("runs")
+"""Where runs are written unless the user names a folder."""
 STOPPED = (
     "interrupted: saved the best state of each run so far; "
     "the same command with --resume goes on from here"
 )
 
 
-@takes_columns
+@takes_graph
 def train(  # noqa: PLR0913 - one argument per option
-    dataset: Annotated[
-        str | None,
-        typer.Argument(
-            help="A graph of 'ppro data list', a file (.npz, .graphml, .safetensors), or a folder "
-            "of 'ppro data generate'.",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),
-    ] = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option(help="l2b, l2u, or none for the bare backbone.", show_default="l2b"),
-    ] = None,
-    backbone: Annotated[
-        str | None, typer.Option(help="appnp, gat, gcn, gcnii, grand or sgc.", show_default="appnp")
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            help="public, random-60-20-20 or geom-gcn-48-32-20.", show_default="the recipe's"
-        ),
-    ] = None,
+    model: Model = None,
+    strategy: Strategy = None,
+    backbone: Backbone = None,
+    split: Split = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs, trained together.")] = 10,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Run r has seed + r.", show_default="the recipe's, mostly 0"),
+        shown("Run r has seed + r.", "the recipe's, mostly 0", min=0),
     ] = None,
     device: Device = "auto",
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help="A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
+        shown(
+            "A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
             "graph, its training and validation nodes.",
-            show_default="the one for dataset and strategy",
+            "the one for dataset and strategy",
         ),
     ] = None,
     budget: Annotated[
@@ -107,11 +67,7 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder to write the run to.",
-            show_default="a new one below runs/",
-            readable=False,
-        ),
+        shown("Folder to write the run to.", "a new one below runs/", readable=False),
     ] = None,
     resume: Annotated[
         bool,
@@ -119,22 +75,20 @@ def train(  # noqa: PLR0913 - one argument per option
     ] = False,
     checkpoint_every: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints, at least.")
-    ] = EVERY,
+    ] = CHECKPOINT_EVERY,
     tensorboard: TensorBoardFolder = None,
     mlflow: MLflowUri = None,
     live: LiveMetrics = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="End with one JSON object on stdout.")
-    ] = False,
-    option: GraphOptions = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
+    json: Json = False,
     threads: Threads = None,
-    partition: Partition = "metis",
-    nodes: Nodes = None,
-    edges: Edges = None,
+    partition: Annotated[
+        str,
+        typer.Option(
+            "--partition", help="With torchrun, how nodes are given to ranks: metis or contiguous."
+        ),
+    ] = "metis",
     *,
-    layout: Layout,
+    graph: GivenGraph,
 ) -> None:
     """Train PPro on a graph: accuracy over several runs, steps and priorities of the nodes.
 
@@ -150,9 +104,22 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train --nodes nodes.csv --edges edges.csv --label topic
     """
-    files = file_source(dataset, nodes, edges, layout)
-    reading = None if files is None else read_source(files)
-    name = str(dataset) if reading is None else reading.graph.name
+    from ppro.cli.outcome import show_training
+    from ppro.compute.device import find_device
+    from ppro.data import dataset_info
+    from ppro.files import dump_json
+    from ppro.insight.tracking import finish
+    from ppro.runs import torchrun
+    from ppro.runs.config import RunConfig, run_settings
+    from ppro.runs.place import place_of_training
+    from ppro.runs.source import graph_and_splits
+    from ppro.runs.writing import TrainedRun, write_run
+    from ppro.search.choice import AUTO, choose_recipe, given_settings
+    from ppro.settings.settings import assignments
+    from ppro.training import fit as fitting
+    from ppro.training.checkpoint import Checkpointing
+
+    name, reading = graph.name, graph.reading
     options = {"model": model, "strategy": strategy, "backbone": backbone, "seed": seed}
     changes = assignments(set_ or [])
     chosen = choose_recipe(name, recipe, split=split, options=options, changes=changes, own=reading)
@@ -160,54 +127,67 @@ def train(  # noqa: PLR0913 - one argument per option
         dataset=name,
         split=chosen.split,
         runs=runs,
-        options=graph_options(option),
+        options=graph.options,
         settings=chosen.settings,
         paper=chosen.paper,
-        source=None if files is None else files.signed(),
+        source=None if graph.files is None else graph.files.signed(),
     )
-    chip = device_here(find_device(device))
+
+    def load() -> tuple[Graph, Splits]:
+        return graph_and_splits(config, reading, **graph.where)
+
+    chip = torchrun.device_here(find_device(device))
+    speed: dict[str, Any] = {"device": chip, "threads": threads}
     if recipe == AUTO:
-        if is_one_of_several():
+        if torchrun.is_one_of_several():
             raise SettingsError("--recipe auto: searches on one process; leave torchrun out")
         if resume:
             raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
-        whole = graph_and_splits(config, reading, data_root=data_root, offline=offline)
         given = given_settings(options, changes)
-        limits: Any = {"budget": budget, "device": chip, "threads": threads}
-        chosen = automatic(chosen, *whole, given, **limits)
+        chosen = _searched(chosen, *load(), given, budget=budget, **speed)
         config = config.model_copy(update={"settings": chosen.settings})
-    if is_follower():
-        follow(
-            config,
-            lambda: graph_and_splits(config, reading, data_root=data_root, offline=offline),
-            **{"device": chip, "threads": threads, "partition": partition},
-        )
+    if torchrun.is_follower():
+        shared: Any = {**speed, "partition": partition}
+        torchrun.follow(run_settings(config), load, **shared)
         return
-    usual = Path("runs") / f"{name}-{_short(chosen.settings)}"
     with (
-        ranks_of_job() as ranks,
-        place_of_training(out, usual, config, resume=resume) as place,
+        torchrun.ranks_of_job() as ranks,
+        place_of_training(out, RUNS, config, resume=resume) as place,
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
-        graph, splits = graph_and_splits(config, reading, data_root=data_root, offline=offline)
-        notes = _notes(name, chosen.note) if reading is None else list(reading.notes)
-        console.err.print(_headline(config, graph, [*notes, place.note]))
+        loaded, splits = load()
+        notes = [dataset_info(name).note, chosen.note] if reading is None else reading.notes
+        notes = [note for note in notes if note]
+        console.err.print(_headline(config, loaded, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
-        speed: Any = {"device": chip, "threads": threads}
-        shared = fit if ranks is None else partial(lead, ranks, partition=partition)
-        result = _fitted(shared, graph, splits, config, place, plan, trackers, **speed)
-        facts = summary(config, result, place.free_out(), str(chip), notes)
+        alone: Any = fitting.fit
+        do = alone if ranks is None else partial(torchrun.lead, ranks, partition=partition)
+        result = _fitted(do, loaded, splits, config, place, plan, trackers, **speed)
+        told: Any = {"device": str(chip), "notes": notes}
         schema = None if reading is None else reading.schema
-        write_run(Path(facts["out"]), config, graph, splits, result, facts, schema=schema)
+        trained = TrainedRun.of(config, loaded, splits, result, schema=schema, **told)
+        facts = write_run(place.free_out(), trained)
         if not result.history.interrupted:
             place.forget()
-        finish(trackers, _warn, result.history, facts, Path(facts["out"]))
-    show(facts, config, console.err if json else console.out)
+        finish(trackers, console.warn, result.history, facts, Path(facts["out"]))
+    show_training(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
     if facts["interrupted"]:
-        console.err.print(STOPPED, style="yellow")
-        raise typer.Exit(INTERRUPTED)
+        console.warn(STOPPED)
+        raise typer.Exit(console.INTERRUPTED)
+
+
+def _searched(
+    recipe: Recipe, graph: Graph, splits: Splits, given: dict[str, Any], **limits: Any
+) -> Recipe:
+    """Search settings for a graph, show how it goes, and keep what was found as a recipe file."""
+    from ppro.search.choice import keep_recipe, search_recipe
+
+    found, choice = search_recipe(recipe, graph, splits, given, **limits, tell=console.err.print)
+    told = f"{choice.reason}, in {choice.seconds:.0f} s; kept as {keep_recipe(found, RUNS)}"
+    console.err.print(console.paragraph(told))
+    return found
 
 
 def _fitted(
@@ -221,62 +201,30 @@ def _fitted(
     **options: Any,
 ) -> Fit:
     """Train the runs, showing how it goes."""
+    from ppro.insight.tracking import listener
+    from ppro.runs.config import run_settings
+
     with console.training_progress(config.settings.training.epochs) as progress:
-        listen = listener(trackers, _warn, progress)
+        listen = listener(trackers, console.warn, progress)
 
         def on_epoch(done: int, metrics: Tensor, going: int) -> None:
             place.begun = True
             listen(done, metrics, going)
 
-        settings = run_settings(config)
         watched = {"on_epoch": on_epoch, "checkpoint": plan}
-        return train_runs(graph, splits, settings, **watched, **options)
-
-
-def _warn(text: str) -> None:
-    console.err.print(text, style="yellow")
-
-
-def graph_and_splits(
-    config: RunConfig, reading: Reading | None, *, data_root: Path | None, offline: bool
-) -> tuple[Graph, Splits]:
-    """The graph of a run and the masks of its runs, from files or from the catalogue.
-
-    Args:
-        reading: what the files of the run hold; None for a graph of the catalogue.
-    """
-    seed = config.settings.seed
-    if reading is not None:
-        return reading.graph, file_splits(reading, config.split, config.runs, seed)
-    where: Any = {"data_root": data_root, "offline": offline}
-    graph = load_graph(config.dataset, options=config.options, **where)
-    return graph, make_splits(graph, config.dataset, config.split, config.runs, seed, **where)
-
-
-def _notes(dataset: str, note: str) -> list[str]:
-    """What a reader of the result should know; Cornell never goes without its warning."""
-    # The recipes that ship for cornell-legacy say it in their own note.
-    told = not dataset.startswith("cornell") or "Texas" in note
-    return [text for text in ("" if told else console.CORNELL, note) if text]
+        return train_runs(graph, splits, run_settings(config), **watched, **options)
 
 
 def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
+    from ppro.cli.outcome import method_of
+
     settings = config.settings
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
-    work = f"{count(config.runs, 'run')} from seed {settings.seed}"
+    work = f"{console.count(config.runs, 'run')} from seed {settings.seed}"
+    epochs = console.count(settings.training.epochs, "epoch")
     lines = (
         f"{config.dataset}: {size}, split {config.split}",
-        f"training {_what(settings)}: {work}, at most {count(settings.training.epochs, 'epoch')}",
+        f"training {method_of(settings)}: {work}, at most {epochs}",
         *notes,
     )
     return "\n".join(console.paragraph(line) for line in lines if line)
-
-
-def _short(settings: Settings) -> str:
-    return settings.strategy if settings.model == "ppro" else settings.model
-
-
-def _what(settings: Settings) -> str:
-    if settings.model != "ppro":
-        return settings.model
-    return f"{settings.strategy} on {settings.backbone}"

@@ -73,7 +73,7 @@ class RunBatchNorm(nn.Module):
         """
         mean, variance = self.mean.detach(), self.variance.detach()
         if batch is not None:
-            variance, mean = torch.var_mean(x[:, batch], dim=1, correction=0)
+            variance, mean = torch.var_mean(x[:, batch].to(mean.dtype), dim=1, correction=0)
             with torch.no_grad():
                 self.mean.lerp_(mean, self.MOMENTUM)
                 self.variance.lerp_(variance, self.MOMENTUM)

@@ -3,10 +3,11 @@
 ``catalog`` lists the datasets, records as ``records`` defines them, from the files that
 ``file_sets`` names or made by ``generated``; ``names`` has the names of splits and ``page`` writes
 the catalogue as a page. ``loading`` turns a name into a graph and masks: ``fetch`` looks for raw
-files in ``storage``, ``upstream`` and ``package_index``, and ``readers`` read them without running
+files in ``storage``, upstream and in ``package_index``, and ``readers`` read them without running
 anything they hold. ``files`` reads and writes graphs of a user, ``large`` those on disk;
-``splits`` and ``holdout`` make masks, ``statistics`` describes a graph. Nothing here knows of
-models or training, and the catalogue can be listed without PyTorch.
+``splits`` makes masks, ``statistics`` describes a graph. Whatever is wrong with data is a DataError
+that names the file, the place in it and a remedy. Nothing here knows of models or training, and the
+catalogue can be listed without PyTorch.
 """
 
 from typing import TYPE_CHECKING

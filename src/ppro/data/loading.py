@@ -9,11 +9,19 @@ from pathlib import Path
 from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.fetch import obtain
 from ppro.data.names import RANDOM, SPLITS
-from ppro.data.readers.deduplicated import read_deduplicated, read_deduplicated_masks
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
-from ppro.data.readers.linqs import read_linqs_cora, read_linqs_masks
-from ppro.data.readers.npz import read_npz, read_npz_masks
-from ppro.data.readers.planetoid import read_planetoid, read_public_masks
+from ppro.data.readers.npz import (
+    read_deduplicated,
+    read_deduplicated_masks,
+    read_npz,
+    read_npz_masks,
+)
+from ppro.data.readers.planetoid import (
+    read_linqs_cora,
+    read_linqs_masks,
+    read_planetoid,
+    read_public_masks,
+)
 from ppro.data.readers.raw import Masks, RawGraph
 from ppro.data.records import DatasetInfo
 from ppro.data.splits import Splits, fixed_splits, random_splits
@@ -110,7 +118,7 @@ def make_splits(
     data_root: Path | None = None,
     offline: bool = False,
 ) -> Splits:
-    """The masks of every run.
+    """Return the masks of every run.
 
     Args:
         graph: the graph to split.

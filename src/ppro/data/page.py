@@ -9,7 +9,7 @@ from ppro.data.records import DatasetInfo, Statistics
 
 HEAD = """# Data
 
-Written by `ppro data page --out docs/data.md` from the catalogue, `src/ppro/data/catalog.py`.
+Written by `ppro data page --out docs/data.md` from the catalogue, `src/ppro/data/catalog.toml`.
 A dataset of your own is one record: `ppro.data.register_dataset(DatasetInfo(...))` in a script
 that `ppro --load FILE` runs, and every command knows it by its name.
 
@@ -35,7 +35,7 @@ set the size.
 
 
 def markdown() -> str:
-    """The page: sizes, then sources, licence and defects of every graph."""
+    """Return the page: sizes, then sources, licence and defects of every graph."""
     lines = [HEAD, *_sizes(), ""]
     for info in DATASETS.values():
         lines += _section(info)

@@ -1,4 +1,4 @@
-"""Training, validation and test nodes of every run."""
+"""Training, validation and test nodes of every run: drawn, fixed, or completed from masks."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class Splits:
         return cls(name, train, val, test)
 
     def take(self, runs: Tensor) -> Splits:
-        """The masks of some runs, in that order; one may come several times."""
+        """Return the masks of some runs, in that order; one may come several times."""
         return Splits(self.name, self.train[runs], self.val[runs], self.test[runs])
 
     def without_test(self) -> Splits:
-        """The same with no test node in them: a search cannot look where nothing is."""
+        """Return the same with no test node in them: a search cannot look where nothing is."""
         return Splits(self.name, self.train, self.val, torch.zeros_like(self.test))
 
 
 def random_masks(labels: Tensor, seed: int) -> Masks:
-    """One run of the random 60/20/20 split, drawn class by class.
+    """Return one run of the random 60/20/20 split, drawn class by class.
 
     Of a class with c labelled nodes, ``0.6 c`` train and ``0.2 c`` validate, both rounded half
     up, and the rest is for testing; at least one always trains. Hence one node: train; two:
@@ -153,3 +153,66 @@ def _check_overlap(name: str, train: Tensor, val: Tensor, test: Tensor) -> None:
             f"split {name}: node {node} of run {run} is in more than one of train, val and test; "
             "keep them apart"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The masks that the user gave, or None. Shapes ``[k, n]``: run r takes row r modulo k."""
+
+    train: Tensor | None = None
+    val: Tensor | None = None
+    test: Tensor | None = None
+
+
+def complete_masks(labels: Tensor, given: Given, *, runs: int, seed: int, share: float) -> Splits:
+    """Training, validation and test nodes of every run.
+
+    Without a training mask every labelled node trains that is in no other mask. Without a
+    validation mask a share of the training nodes is held out: of a class with m of them
+    ``share * m``, rounded half up, but never the last one; run r is drawn with ``seed + r``.
+
+    Raises:
+        DataError: masks overlap, hold unlabelled nodes, or leave nothing to train or validate on.
+    """
+    drawn = [_of_run(labels, given, run, seed, share) for run in range(runs)]
+    train, val, test = (torch.stack(part) for part in zip(*drawn, strict=True))
+    name = "given" if given.val is not None else f"{share:.0%} held out to validate"
+    return Splits.from_masks(train, val, test, labels=labels, name=name)
+
+
+def _of_run(
+    labels: Tensor, given: Given, run: int, seed: int, share: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    nobody = torch.zeros_like(labels, dtype=torch.bool)
+    train, val, test = (
+        None if mask is None else mask[run % mask.shape[0]]
+        for mask in (given.train, given.val, given.test)
+    )
+    test = nobody if test is None else test
+    if train is None:
+        train = (labels != UNLABELLED) & ~test & ~(nobody if val is None else val)
+    if val is None:
+        val = hold_out(labels, train, seed + run, share)
+        train = train & ~val
+    return train, val, test
+
+
+def hold_out(labels: Tensor, train: Tensor, seed: int, share: float) -> Tensor:
+    """A share of the training nodes, drawn class by class; at least one. Shape ``[n]``, bool."""
+    rng = np.random.default_rng(seed)
+    classes, candidates = labels.numpy(), (train & (labels != UNLABELLED)).numpy()
+    held = np.zeros(classes.size, dtype=np.bool_)
+    spare = []
+    for c in np.unique(classes[candidates]):
+        members = rng.permutation(np.flatnonzero(candidates & (classes == c)))
+        count = min(int(share * members.size + 0.5), members.size - 1)
+        held[members[:count]] = True
+        spare += members[1:].tolist()
+    if not spare:
+        raise DataError(
+            "no validation node can be held out: every class has one training node at most; "
+            "give val_mask, or more labels"
+        )
+    if not held.any():
+        held[spare[int(rng.integers(len(spare)))]] = True
+    return torch.from_numpy(held)

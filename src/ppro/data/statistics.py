@@ -69,7 +69,7 @@ def _degrees(graph: Graph) -> Tensor:
 
 
 def _pairs(graph: Graph) -> Iterator[tuple[Tensor, Tensor]]:
-    """Both ends of the edges in both directions, of a large graph some rows at a time."""
+    """Yield both ends of the edges in both directions, of a large graph some rows at a time."""
     if not isinstance(graph, LargeGraph):
         yield graph.edge_index[0], graph.edge_index[1]
         return

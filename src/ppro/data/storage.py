@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from ppro.data.records import RawFile
 from ppro.errors import DataError
+from ppro.files import whole_file
 
 
 class Unavailable(Exception):  # noqa: N818
@@ -17,11 +17,7 @@ class Unavailable(Exception):  # noqa: N818
 
 
 def data_folder(data_root: Path | None) -> Path | None:
-    """The user's data folder: the argument, else ``PPRO_DATA``, else None.
-
-    Raises:
-        DataError: a folder is set but cannot be read.
-    """
+    """Return the user's data folder: the argument, else ``PPRO_DATA``, else None."""
     setting = data_root if data_root is not None else os.environ.get("PPRO_DATA")
     if not setting:
         return None
@@ -45,12 +41,7 @@ def cache_folder() -> Path:
 
 
 def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
-    """The paths of ``files`` below ``root`` by key, their hashes checked.
-
-    Raises:
-        Unavailable: some are not there.
-        DataError: one is there with the wrong content.
-    """
+    """Return the paths of ``files`` below ``root`` by key, their hashes checked."""
     missing = [file.path for file in files if not (root / file.path).is_file()]
     if missing:
         more = f" and {len(missing) - 2} more" if len(missing) > 2 else ""
@@ -61,11 +52,7 @@ def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
 
 
 def check_content(path: Path, expected: str) -> None:
-    """Compare a file's sha256 with the expected one.
-
-    Raises:
-        DataError: they differ, or the file cannot be read.
-    """
+    """Compare a file's sha256 with the expected one."""
     try:
         with path.open("rb") as stream:
             actual = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -80,13 +67,5 @@ def check_content(path: Path, expected: str) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that no reader ever sees a part of it under its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part:
+        part.write_bytes(content)

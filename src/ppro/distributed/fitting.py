@@ -127,16 +127,16 @@ class SharedTraining:
         own = described(trainer.model, shard, runs)
         masks = (shard.splits.val, shard.splits.test)
         val, test = (accuracy_over(own, shard, mask, ranks) for mask in masks)
-        scores: tuple[Tensor, ...] = (val / 100, test / 100)
+        val_score, test_score = val / 100, test / 100
         metric: Metric = METRICS.get(self.settings[0].training.metric)()
         if not metric.is_accuracy:
-            scores = tuple(score_over(own, shard, mask, ranks, metric) for mask in masks)
+            val_score, test_score = (score_over(own, shard, mask, ranks, metric) for mask in masks)
         nodes = gathered(own, shard, ranks)
         if nodes is None:
             return None
         settings = tuple(self.settings)
-        reached = (val, test, *scores)
-        return Fit(trainer.model, settings, history, nodes, *reached, seconds, self.cores)
+        reached = (val, test, val_score, test_score, seconds, self.cores)
+        return Fit(trainer.model, settings, history, nodes, *reached)
 
     def _trainer(self) -> Trainer:
         """The trainer where the checkpoint left it, which goes on saving on rank 0."""

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from ppro.errors import DataError
 from ppro.graph.core import Graph
-from ppro.graph.foreign import Parts, from_networkx, is_networkx, parts_of
-from ppro.graph.foreign.parts import MASKS, as_mask
+from ppro.graph.foreign import MASKS, Parts, as_mask, from_networkx, is_networkx, parts_of
 from ppro.graph.labels import encoded, known_labels
 
 __all__ = [
@@ -52,7 +51,7 @@ def as_graph(
     label: str = "y",
     weight: str = "weight",
 ) -> Graph:
-    """A graph of another library as a checked :class:`ppro.Graph`.
+    """Return a graph of another library as a checked :class:`ppro.Graph`.
 
     Edges become undirected, duplicates are merged and self-loops dropped. Nodes without a label
     have None, NaN or -1; classes are sorted.
@@ -76,7 +75,7 @@ def as_graph(
 
 
 def take(source: Any, labels: Any = None, classes: NDArray[Any] | None = None) -> Taken:
-    """A graph with its classes and masks.
+    """Return a graph with its classes and masks.
 
     Args:
         source: as for :func:`as_graph`, with the attributes that it names by default.
@@ -98,7 +97,7 @@ def take(source: Any, labels: Any = None, classes: NDArray[Any] | None = None) -
 
 
 def labels_of(source: Any) -> Any:
-    """The labels that a source brings, as it writes them; None where it has none."""
+    """Return the labels that a source brings, as it writes them; None where it has none."""
     if isinstance(source, Graph):
         names = np.array([*source.class_names, None], dtype=object)
         return names[source.labels.numpy()]
@@ -106,7 +105,7 @@ def labels_of(source: Any) -> Any:
 
 
 def masks_of(source: Any) -> dict[str, Tensor]:
-    """The masks that a source brings."""
+    """Return the masks that a source brings."""
     return {} if isinstance(source, Graph) else parts_of(source).masks
 
 

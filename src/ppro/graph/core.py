@@ -97,7 +97,7 @@ class Graph:
 def undirected(
     edges: Tensor, weight: Tensor | None, num_nodes: int
 ) -> tuple[Tensor, Tensor | None]:
-    """Both directions of every edge once, sorted by row, without self-loops."""
+    """Return both directions of every edge once, sorted by row, without self-loops."""
     source, target = edges
     keep = source != target
     source, target = source[keep], target[keep]

@@ -17,15 +17,12 @@ REMEDY = "write None, NaN or -1 for a node without a label"
 
 
 def known_labels(values: Any, num_nodes: int, name: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Labels in one type (text, whole numbers or truth values), and where they are known.
+    """Return labels in one type (text, whole numbers or truth values), and where they are known.
 
     None, NaN and -1 stand for a node without a label; its entry means nothing.
 
     Args:
         values: an array, a tensor, a pandas column or a list, one entry for each node.
-
-    Raises:
-        DataError: a label is negative, not whole or of another type than the others.
     """
     array = _column(values, num_nodes, name)
     if array.dtype.kind in "bU":
@@ -37,7 +34,7 @@ def known_labels(values: Any, num_nodes: int, name: str) -> tuple[Array, NDArray
 
 
 def encoded(values: Array, known: NDArray[np.bool_], classes: Array | None) -> tuple[Tensor, Array]:
-    """Labels as positions among the classes, -1 where not known, and the classes.
+    """Return labels as positions among the classes, -1 where not known, and the classes.
 
     Args:
         classes: the classes, or None to find them among the labels, sorted.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -15,10 +16,13 @@ from ppro.nn.batched import PProNetwork
 from ppro.nn.network import Inputs, Network
 from ppro.nn.priority import standardised, titles
 from ppro.nn.strategies import Strategy
-from ppro.runs.runfolder import RunConfig
-from ppro.settings.settings import Settings
-from ppro.training.assembly import all_rows, build_model
-from ppro.training.fit import NodeTable
+from ppro.parts import STRATEGIES
+from ppro.runs.config import RunConfig
+from ppro.runs.opening import open_run
+from ppro.runs.saved_run import SavedRun
+from ppro.runs.source import graph_of_run
+from ppro.training.assembly import all_rows, prepare_inputs
+from ppro.training.threads import use_threads, worth_cores
 
 OTHER_DRIVERS = ("own embedding h0", "embedding at its step", "step")
 """What the weight controller sees of a node beside z (Eq. 11)."""
@@ -35,8 +39,8 @@ class Explanation:
         probabilities: of each class, had the node stopped at step k = 0 … L; for a rival of PPro
             there is one entry, its answer. Shape ``[n, L + 1, c]``.
         steps: where each node stopped: an index into ``probabilities``. Shape ``[n]``.
-        decisions: the chance to break (L2B) or to update (L2U) at k = 1 … L, or None where
-            nothing decides. Shape ``[n, L]``.
+        decisions: the strategy's chance at k = 1 … L to do what its verb says, or None where
+            nothing is decided. Shape ``[n, L]``.
         priorities: w (Eq. 11), or None without a weight controller. Shape ``[n]``.
         measures: z, or None without controllers. Shape ``[n, measures]``.
         drivers: gradient x input of w for each of its inputs. Shape ``[n, measures + 3]``.
@@ -62,6 +66,16 @@ class Explanation:
         return (*self.measure_names, *OTHER_DRIVERS)
 
     @property
+    def last_step(self) -> int:
+        """L, the largest step."""
+        return self.probabilities.shape[1] - 1
+
+    @property
+    def chosen(self) -> bool:
+        """Whether nodes choose their step."""
+        return self.decisions is not None or bool((self.steps != self.steps[:1]).any())
+
+    @property
     def by_step(self) -> Tensor:
         """The class predicted at every step. Shape ``[n, L + 1]``."""
         return self.probabilities.argmax(-1)
@@ -79,28 +93,70 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRun:
-    """A saved batch of runs on its graph, one of them explained.
+    """One run of a run folder, explained on a graph.
 
     Args:
-        table: what every run says of every node.
         index: the run that is explained.
-        feature_names: names of the features, or None where they have none.
     """
 
-    config: RunConfig
+    saved: SavedRun
     graph: Graph
     splits: Splits
-    table: NodeTable
     index: int
     explanation: Explanation
-    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def config(self) -> RunConfig:
+        """What was trained."""
+        return self.saved.config
+
+    @property
+    def strategy(self) -> type[Strategy]:
+        """The strategy of the run, which knows the words for what it does."""
+        found: type[Strategy] = STRATEGIES.get(self.config.settings.strategy)
+        return found
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """What the features are called; None where they have no names."""
+        return self.saved.trained.feature_names
+
+
+def explain_run(
+    folder: Path,
+    run: int | None = None,
+    *,
+    data_root: Path | None = None,
+    offline: bool = False,
+    threads: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ExplainedRun:
+    """Apply a saved run to its graph and explain every node.
+
+    Args:
+        run: None for the run with the best validation score.
+        threads: CPU cores to use; chosen from the work when None.
+        tell: called with what was done to the files of the graph.
+
+    Raises:
+        RunError: there is no such run, or the folder is damaged.
+    """
+    saved, cpu = open_run(folder), torch.device("cpu")
+    index = saved.chosen(run)
+    graph, splits = graph_of_run(saved, data_root=data_root, offline=offline, tell=tell)
+    saved.check_graph(graph)
+    settings = saved.settings[index]
+    # As in training: another number of threads may add in another order.
+    use_threads(threads or worth_cores(graph, settings, saved.config.runs))
+    model, inputs = saved.model(cpu, run=index), prepare_inputs(graph, settings, cpu)
+    return ExplainedRun(saved, graph, splits, index, explain_nodes(model, inputs, graph))
 
 
 class Recorder(Strategy):
-    """Watches another selector at every step, and keeps what it and the classifier would say.
+    """Watches another strategy at every step, and keeps what it and the classifier would say.
 
     Args:
-        inner: the selector that decides.
+        inner: the strategy that decides.
         classify: class probabilities of embeddings.
     """
 
@@ -113,7 +169,7 @@ class Recorder(Strategy):
         self.decisions: list[Tensor] = []
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
-        """Take note of step k, then let the other decide."""
+        """Take note of step k, then let the other strategy decide."""
         if k == 1:
             self.first_aggregate = evidence[..., : h.shape[-1]]
         self.probabilities.append(self.classify(h))
@@ -124,7 +180,7 @@ class Recorder(Strategy):
 
 
 def explain_nodes(model: Network, inputs: Inputs, graph: Graph) -> Explanation:
-    """What a model of one run says of every node, without dropout."""
+    """Return what a model of one run says of every node, without dropout."""
     if isinstance(model, PProNetwork):
         return _explain_ppro(model, inputs, graph)
     with torch.no_grad():
@@ -189,13 +245,3 @@ def _drivers(model: PProNetwork, recorder: Recorder, z: Tensor) -> Tensor:
         h0, h_tilde = recorder.probabilities[0], recorder.classify(h_tilde)
     depth = recorder.steps.to(h0.dtype) / model.max_steps if model.parts.use_step else None
     return weight_drivers(model.controllers, z, h0, h_tilde, depth)[0].cpu()
-
-
-def one_run(model: Network, settings: Sequence[Settings], graph: Graph, index: int) -> Network:
-    """A model that holds one run of a model of many."""
-    device = next(model.parameters()).device
-    single = build_model(graph.num_features, graph.num_classes, [settings[index]], device)
-    all_runs = dict(model.named_parameters())
-    for name, parameter in single.named_parameters():
-        parameter.data = all_runs[name].detach()[index : index + 1].clone()
-    return single

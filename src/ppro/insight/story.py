@@ -1,4 +1,4 @@
-"""The story of one node as plain values: what ``ppro explain --json`` prints."""
+"""What a run says of one node, as plain values: what ``ppro explain --json`` prints."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from torch import Tensor
 
 from ppro.graph.core import UNLABELLED, Graph
 from ppro.insight.explain import ExplainedRun, Explanation
-from ppro.parts import STRATEGIES
 
 
 def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
-    """Everything that a run says of one node; None where the model has no such part."""
+    """Return everything that a run says of one node; None where the model has no such part."""
     graph, told = run.graph, run.explanation
     names, label = graph.class_names, int(graph.labels[node])
     guess, step = int(told.predicted[node]), int(told.steps[node])
@@ -27,7 +26,7 @@ def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
         "probability": float(told.probabilities[node, step, guess]),
         "split": _part(run, node),
         "step": step,
-        "decision": STRATEGIES.get(run.config.settings.strategy).verb or "break",
+        "decision": decision_name(run),
         "by_step": [_at_step(told, names, node, k) for k in range(told.probabilities.shape[1])],
         "priority": _one(told.priorities, node),
         "priority_rank": _rank(told.priorities, node),
@@ -42,8 +41,15 @@ def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
     }
 
 
+def decision_name(run: ExplainedRun) -> str | None:
+    """Return what the strategy's chance at a step is about; None where nothing is decided."""
+    if run.explanation.decisions is None:
+        return None
+    return run.strategy.verb or run.strategy.name
+
+
 def node_id(graph: Graph, node: int) -> str:
-    """The user's id of a node, or its number."""
+    """Return the user's id of a node, or its number."""
     return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 

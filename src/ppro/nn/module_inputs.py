@@ -19,6 +19,7 @@ from ppro.compute.attention import SLOPE, Entries
 from ppro.compute.features import FEATURE_SITE, Features
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.compute.sparse import with_values
 from ppro.nn.network import Inputs
 from ppro.nn.priority import standardised
 from ppro.parts.choices import Normalisation
@@ -53,7 +54,8 @@ class EdgeAdjacency(Adjacency):
     Args:
         edge_index: sources and targets. Shape ``[2, E]``.
         edge_weight: Shape ``[E]``; None for 1.
-        like: a tensor of the dtype of the embeddings, with a row for each node.
+        num_nodes: n.
+        dtype: that of sums and weights.
     """
 
     recorded = True
@@ -63,14 +65,16 @@ class EdgeAdjacency(Adjacency):
         total: WeightedSum,
         edge_index: Tensor,
         edge_weight: Tensor | None,
-        like: Tensor,
+        num_nodes: int,
+        dtype: torch.dtype,
         *,
         normalisation: Normalisation = "symmetric",
         self_loops: bool = True,
     ) -> None:
         self.total, self.edge_index, self.edge_weight = total, edge_index, edge_weight
-        self.num_nodes, self.self_loops = like.shape[0], self_loops
-        self.normalisation, self._like = normalisation, like
+        self.num_nodes, self.dtype = num_nodes, dtype
+        self.normalisation, self.self_loops = normalisation, self_loops
+        self.values = self.adjoint_values = None
         self._normalised: tuple[Tensor, Tensor] | None = None
         self.entries = EdgeEntries(self)
 
@@ -79,8 +83,10 @@ class EdgeAdjacency(Adjacency):
         if self._normalised is None:
             self._normalised = self._normalise()
         weight, loops = self._normalised
-        passed = self.total(self.edge_index, weight.to(h.dtype), h[0])
-        return (passed + loops.to(h.dtype).unsqueeze(-1) * h[0]).unsqueeze(0)
+        # Under autocast h may be of less precision than what it is added to.
+        rows = h[0].to(self.dtype)
+        passed: Tensor = self.total(self.edge_index, weight, rows)
+        return (passed + loops.unsqueeze(-1) * rows).unsqueeze(0)
 
     def apart(self) -> Tensor:
         """Return which edges lead from one node to another. Shape ``[E]``, bool."""
@@ -89,9 +95,10 @@ class EdgeAdjacency(Adjacency):
     def _normalise(self) -> tuple[Tensor, Tensor]:
         """Return the entries of Â at the edges, and on the diagonal. Shapes ``[E]`` and ``[n]``."""
         source, target = self.edge_index
-        weight = self.edge_weight
-        if weight is None:
-            weight = self._like.new_ones(source.shape[0])
+        if self.edge_weight is None:
+            weight = torch.ones(source.shape[0], dtype=self.dtype, device=source.device)
+        else:
+            weight = self.edge_weight.to(self.dtype)
         loops = weight.new_zeros(self.num_nodes)
         if self.self_loops:
             weight, loops = self._with_loops(weight, target)
@@ -122,7 +129,8 @@ class EdgeEntries(Entries):
         adjacency = self.adjacency
         loops = adjacency.num_nodes if adjacency.self_loops else 0
         shape = 1, heads, adjacency.edge_index.shape[1] + loops
-        return noise.scale(adjacency._like.new_empty(shape), site)
+        like = torch.empty(shape, dtype=adjacency.dtype, device=adjacency.edge_index.device)
+        return noise.scale(like, site)
 
     def coefficients(self, target: Tensor, source: Tensor) -> Tensor:
         """Return the softmax over j of LeakyReLU(t_i + s_j). ``[B, n]`` twice to ``[B, E + n]``."""
@@ -150,26 +158,29 @@ class EdgeEntries(Entries):
 
 
 class TensorFeatures(Features):
-    """X as the caller gave it, differentiable. Shape ``[n, f]``."""
+    """X as the caller gave it: dense and differentiable, or sparse CSR. Shape ``[n, f]``."""
 
     def __init__(self, x: Tensor) -> None:
         self.x, self.shape = x, (x.shape[0], x.shape[1])
 
     @property
     def dense(self) -> Tensor:
-        """X."""
-        return self.x
+        """X as a dense matrix."""
+        return self.x.to_dense() if self.x.layout == torch.sparse_csr else self.x
 
     def of_runs(self, runs: int, noise: Noise | None) -> Tensor:
         """X of the one run. Shape ``[1, n, f]``."""
-        return self.x.unsqueeze(0)
+        return self.dense.unsqueeze(0)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W. Shapes: W ``[1, f, d]`` to ``[1, n, d]``."""
-        x = self.x.unsqueeze(0)
-        if noise is not None:
+        x = self.x
+        if noise is not None and x.layout == torch.sparse_csr:
+            x = with_values(x, noise.drop(x.values(), x.values(), FEATURE_SITE))
+        elif noise is not None:
             x = noise.drop(x, x, FEATURE_SITE)
-        return torch.bmm(x, weight)
+        # Under autocast the product is of less precision than the weights.
+        return torch.mm(x, weight[0]).to(weight.dtype).unsqueeze(0)
 
 
 @dataclass(frozen=True)
@@ -189,7 +200,7 @@ class StreamNoise(Noise):
     @classmethod
     def of(cls, rate: float, x: Tensor) -> Self:
         """Return the noise of one pass over the nodes of x."""
-        nothing = x.new_empty(0)
+        nothing = torch.empty(0, device=x.device)
         nodes = torch.arange(x.shape[0], device=x.device)
         return cls(nothing, nothing, nothing, nodes=nodes, rate=rate)
 
@@ -202,7 +213,7 @@ class StreamNoise(Noise):
 
     def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
         """Inverted dropout of the values."""
-        return values * self.scale(values.detach(), site)
+        return values if self.rate == 0 else values * self.scale(values.detach(), site)
 
     def drop_rows(self, values: Tensor, rows: Tensor, site: int) -> Tensor:
         """Inverted dropout of rows of a matrix."""

@@ -4,26 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from ppro.data import dataset_info
-from ppro.paper import fresh, shipped
-from ppro.paper.cells import Cell
-from ppro.paper.pool import OnDone, run_all
+from ppro.data import dataset_info, make_splits
+from ppro.files import markdown_table
+from ppro.paper import fresh
+from ppro.paper.experiment import Experiment, Plan, graph_of, json_settings, size_of
+from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
-from ppro.paper.tasks import Plan, graph_of, splits_of
 from ppro.runs.versions import versions
-from ppro.search.auto import BUDGET, choose
+from ppro.search.auto import choose
+from ppro.settings.limits import BUDGET
 from ppro.settings.settings import Settings
 from ppro.training.threads import use_threads
 
 CORES = 2
 QUICK_BUDGET = 5.0
 STRATEGY = "l2b"
+_HEAD = "graph|chosen|s|auto|tuned|difference"
+
+
+@dataclass(frozen=True)
+class AutoChoice:
+    """The choice of settings for a graph, before they are trained."""
+
+    place: str
+    dataset: str
+    split: str
+    on_gpu: bool
+    method: str = ""
+    is_ready: bool = True
+
+    @property
+    def size(self) -> int:
+        """Return the size of the graph."""
+        return size_of(self.dataset)
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether the settings are chosen."""
+        return store.read(self.place) is not None
+
+    def run(self, plan: Plan) -> str:
+        """Choose settings and keep them; return a line that says which."""
+        graph = graph_of(self.dataset, plan.data_root, plan.offline)
+        where: Any = {"data_root": plan.data_root, "offline": plan.offline}
+        splits = make_splits(graph, self.dataset, self.split, plan.runs, 0, **where)
+        use_threads(CORES)
+        budget = BUDGET if plan.configurations else QUICK_BUDGET
+        device = torch.device(plan.device if self.on_gpu else "cpu")
+        choice = choose(graph, splits, STRATEGY, budget=budget, device=device, threads=CORES)
+        record = {
+            "dataset": self.dataset,
+            "split": splits.name,
+            "budget": budget,
+            "cores": CORES,
+            "chosen_on": device.type,
+            "seconds": choice.seconds,
+            "versions": versions(),
+            "candidate": choice.trials[0].candidate.name,
+            "settings": json_settings(choice.settings),
+            "trials": {t.candidate.name: list(t.accuracies) for t in choice.trials},
+        }
+        plan.store.write(self.place, record)
+        return f"{self.place}: {record['candidate']}"
 
 
 @dataclass(frozen=True)
@@ -42,107 +88,66 @@ class Automatic:
     machine: str
     on_gpu: bool
 
-    def path_of(self, dataset: str, store: Store) -> Path:
-        """Where the choice for a graph, and what it reached, are kept."""
-        return store.root / self.key / f"{dataset}.json"
+    def experiments(
+        self, plan: Plan, datasets: Sequence[str] = EIGHT
+    ) -> list[AutoChoice | Experiment]:
+        """Return the choices and their fresh runs.
 
-    def missing(self, datasets: Sequence[str], plan: Plan) -> list[str]:
-        """The graphs without a choice, or whose choice has fewer runs behind it.
-
-        None where the machine is not of this kind and there is no choice yet.
+        Where the machine is not of this kind, only what was chosen before is run.
         """
-        found = {d: plan.store.read(self.path_of(d, plan.store)) for d in datasets}
         can_choose = not self.on_gpu or torch.device(plan.device).type == "cuda"
-        return [
-            d
-            for d, record in found.items()
-            if (can_choose and record is None)
-            or (record is not None and record.get("runs", 0) < fresh.runs_on(d, plan))
-        ]
+        choices = [self.choice(dataset) for dataset in datasets]
+        runs = [self.runs(dataset, plan) for dataset in datasets]
+        return [*choices, *runs] if can_choose else [one for one in runs if one.is_ready]
 
-    def run(self, datasets: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:
-        """Choose settings for each graph and train them; each leaves its file when it is done."""
-        run_all(self.do, datasets, plan, jobs, on_done)
+    def choice(self, dataset: str) -> AutoChoice:
+        """Return the choice for a graph."""
+        split = dataset_info(dataset).splits[0]
+        return AutoChoice(f"{self.key}/{dataset}.choice", dataset, split, self.on_gpu)
 
-    def do(self, dataset: str, plan: Plan) -> str:
-        """Choose settings unless that is done, train their runs on fresh seeds, keep both."""
-        path = self.path_of(dataset, plan.store)
-        record = plan.store.read(path)
-        if record is None:
-            record = self._chosen(dataset, plan)
-            plan.store.write(path, record)
-        reached = fresh.fresh_runs(dataset, Settings(**record["settings"]), plan)
-        plan.store.write(path, {**record, **reached})
-        return f"{self.key} {dataset}: {reached['test_mean']:.2f} ± {reached['test_std']:.2f}"
-
-    def _chosen(self, dataset: str, plan: Plan) -> dict[str, Any]:
-        graph = graph_of(dataset, plan.data_root, plan.offline)
-        cell = Cell(dataset, dataset_info(dataset).splits[0], STRATEGY)
-        splits = splits_of(cell, graph, plan, plan.runs, 0)
-        use_threads(CORES)
-        budget = BUDGET if plan.configurations else QUICK_BUDGET
-        device = torch.device(plan.device if self.on_gpu else "cpu")
-        choice = choose(graph, splits, STRATEGY, budget=budget, device=device, threads=CORES)
-        return {
-            "dataset": dataset,
-            "split": splits.name,
-            "budget": budget,
-            "cores": CORES,
-            "chosen_on": device.type,
-            "seconds": choice.seconds,
-            "candidate": choice.trials[0].candidate.name,
-            "trials": {t.candidate.name: list(t.accuracies) for t in choice.trials},
-            "settings": choice.settings.model_dump(exclude_none=True),
-            "versions": versions(),
-        }
+    def runs(self, dataset: str, plan: Plan) -> Experiment:
+        """Return the fresh runs of the settings that were chosen."""
+        chosen = plan.store.read(self.choice(dataset).place)
+        settings = None if chosen is None else Settings.read(chosen["settings"])
+        return fresh.fresh_experiment(f"{self.key}/{dataset}", dataset, settings, plan)
 
     def markdown(self, store: Store) -> str:
-        """The choices beside the tuned recipes."""
-        found = {d: store.read(self.path_of(d, store)) for d in EIGHT}
-        rows = {d: record for d, record in found.items() if record is not None and "test" in record}
+        """Return the choices beside the tuned recipes."""
+        rows, differences = list[list[str]](), list[float]()
+        for dataset in EIGHT:
+            chosen = store.read(self.choice(dataset).place)
+            record = store.one(f"{self.key}/{dataset}")
+            if chosen is None or record is None:
+                continue
+            tuned = fresh.reached(f"{dataset}-{STRATEGY}", store)
+            same = tuned is not None and tuned["runs"] == record["runs"]
+            rows.append(_row(dataset, chosen, record, tuned if same else None))
+            if tuned is not None and same:
+                differences.append(record["test_mean"] - tuned["test_mean"])
         if not rows:
             command = f"`ppro reproduce {self.key}`"
             return f"## {self.title}\n\nNot measured yet: run {command} on {self.machine}.\n"
-        lines = [
-            f"## {self.title}\n",
+        text = (
             f"L2B with `--recipe auto`: {BUDGET:.0f} s on {self.machine} to choose among a few "
             "recipes by validation accuracy, then the runs, seeds and splits of the tuned recipes, "
-            "as measured above. Test accuracy in percent, mean ± standard deviation.\n",
-            "| graph | chosen | s | auto | tuned | difference |",
-            "|---" * 6 + "|",
-        ]
-        differences = []
-        for dataset, record in rows.items():
-            tuned = shipped.reached(f"{dataset}-{STRATEGY}", store)
-            if tuned is not None and tuned["runs"] != record["runs"]:
-                tuned = None
-            difference = None if tuned is None else record["test_mean"] - tuned["test_mean"]
-            if difference is not None:
-                differences.append(difference)
-            lines.append(_line(dataset, record, tuned, difference))
+            "as measured above. Test accuracy in percent, mean ± standard deviation."
+        )
+        told = f"## {self.title}\n\n{text}\n\n{markdown_table(_HEAD.split('|'), rows)}\n"
         if differences:
             mean = sum(differences) / len(differences)
-            lines.append(f"\nMean difference: {mean:+.2f}, least: {min(differences):+.2f}.")
-        return "\n".join(lines) + "\n"
+            told += f"\nMean difference: {mean:+.2f}, least: {min(differences):+.2f}.\n"
+        return told
 
 
 ON_CPU = Automatic("auto", "Settings without tuning", f"{CORES} cores", on_gpu=False)
 ON_GPU = Automatic("auto-gpu", "Settings without tuning, on a GPU", "a GPU", on_gpu=True)
 
 
-def _line(
-    dataset: str, record: dict[str, Any], tuned: dict[str, Any] | None, difference: float | None
-) -> str:
-    places = (
-        dataset_info(dataset).title,
-        record["candidate"],
-        f"{record['seconds']:.0f}",
-        _accuracy(record),
-        "–" if tuned is None else _accuracy(tuned),
-        "–" if difference is None else f"{difference:+.2f}",
-    )
-    return "| " + " | ".join(places) + " |"
-
-
-def _accuracy(record: dict[str, Any]) -> str:
-    return f"{record['test_mean']:.1f} ± {record['test_std']:.1f}"
+def _row(
+    dataset: str, chosen: dict[str, Any], record: dict[str, Any], tuned: dict[str, Any] | None
+) -> list[str]:
+    beside = ["–", "–"]
+    if tuned is not None:
+        beside = [mean_and_spread(tuned), f"{record['test_mean'] - tuned['test_mean']:+.2f}"]
+    seconds, title = f"{chosen['seconds']:.0f}", dataset_info(dataset).title
+    return [title, chosen["candidate"], seconds, mean_and_spread(record), *beside]

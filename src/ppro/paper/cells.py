@@ -1,104 +1,119 @@
-"""A cell of a table: a method on a dataset, at the settings that its search chose."""
+"""A cell of a table or figure: a method on a graph, at the settings that its search chose."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
-from ppro.data.splits import Splits
-from ppro.graph.core import Graph
-from ppro.paper.batches import Done, Job, train_all
-from ppro.runs.versions import versions
+from ppro.data import kind_of
+from ppro.data.names import PUBLIC
+from ppro.paper.experiment import Candidate, Experiment, Keep, Plan
+from ppro.search.methods import find_method
+from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
+from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
-from ppro.training.trainer import OnEpoch
+
+_FOLDERS: dict[Keep, str] = {"accuracies": "cells", "curves": "curves", "nodes": "nodes"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a table wants to know.
+    """What a table or a figure wants to know.
 
     Args:
         changes: settings that differ from those that the search chose, such as the depth.
+        keep: what is kept of the runs.
     """
 
     dataset: str
     split: str
     method: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    keep: Keep = "accuracies"
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What a search is for: dataset, split and method."""
-        return self.dataset, self.split, self.method
+    def searched(self) -> str:
+        """Return the place of the search that it rests on."""
+        return f"search/{self.dataset}.{self.split}/{self.method}"
 
     @property
-    def variant(self) -> str:
-        """The changes as part of a file name."""
-        return ",".join(f"{key}={value}" for key, value in sorted(self.changes.items()))
-
-    @property
-    def label(self) -> str:
-        """What progress calls it."""
-        return " ".join(filter(None, (self.dataset, self.split, self.method, self.variant)))
+    def place(self) -> str:
+        """Return the place of its results, which names what differs from the chosen settings."""
+        variant = ",".join(f"{key}={value}" for key, value in sorted(self.changes.items()))
+        name = f"{self.method}@{variant}" if variant else self.method
+        return f"{_FOLDERS[self.keep]}/{self.dataset}.{self.split}/{name}"
 
 
-def run_cell(
-    cell: Cell,
-    graph: Graph,
-    splits: Splits,
-    searched: Mapping[str, Any],
-    device: torch.device,
-    on_epoch: OnEpoch | None = None,
-) -> dict[str, Any]:
-    """Train the runs of a cell, seeds 0, 1, …; test labels are read once, after training."""
-    start, runs = time.perf_counter(), splits.train.shape[0]
-    settings = Settings(**{**searched["settings"], **cell.changes})
-    jobs = [Job(settings.replace(seed=run), run) for run in range(runs)]
-    done = train_all(graph, splits, jobs, device, on_epoch)
-    return {
+def searches(cells: Iterable[Cell], plan: Plan) -> list[Experiment]:
+    """Return the searches that cells rest on, the largest first; none where the plan has none."""
+    if plan.configurations == 0:
+        return []
+    found = {cell.searched: cell for cell in cells}
+    return by_size(_search(cell, plan) for cell in found.values())
+
+
+def _search(cell: Cell, plan: Plan) -> Experiment:
+    kind = kind_of(cell.dataset)
+    drawn = find_method(cell.method).candidates(kind, plan.configurations)
+    return Experiment(
+        cell.searched,
+        cell.dataset,
+        cell.split,
+        tuple(Candidate(cell.method, settings) for settings in drawn),
+        SEEDS_OF_FIXED if cell.split == PUBLIC else SEEDS_OF_RANDOM,
+        SEARCH_SEED,
+        tested=False,
+        facts={"method": cell.method, "space": kind, "configurations": len(drawn)},
+    )
+
+
+def experiments(
+    cells: Iterable[Cell], plan: Plan, *, without_search: bool = False
+) -> list[Experiment]:
+    """Return the experiments of cells, the largest first.
+
+    Args:
+        without_search: whether the shipped recipe may take the place of a search.
+    """
+    return by_size(_experiment(cell, plan, without_search) for cell in cells)
+
+
+def _experiment(cell: Cell, plan: Plan, without_search: bool) -> Experiment:
+    settings, configurations, validation = _chosen(cell, plan, without_search)
+    candidates: tuple[Candidate, ...] = ()
+    if settings is not None:
+        changed = settings.replace(**{**plan.changes, **cell.changes})
+        candidates = (Candidate(cell.method, changed),)
+    facts = {
         "method": cell.method,
-        "dataset": cell.dataset,
-        "split": cell.split,
         "changes": dict(cell.changes),
-        "seeds": list(range(runs)),
-        **summary(done),
-        "configurations": searched["configurations"],
-        "search_validation": _search_validation(searched),
-        "settings": settings.model_dump(exclude_none=True),
-        "device": device.type,
-        "seconds": time.perf_counter() - start,
-        "versions": versions(),
+        "configurations": configurations,
+        "search_validation": validation,
     }
+    where = cell.place, cell.dataset, cell.split
+    return Experiment(*where, candidates, plan.runs, keep=cell.keep, facts=facts)
 
 
-def summary(done: Sequence[Done]) -> dict[str, Any]:
-    """What runs at the same settings reached."""
-    val, test = [run.val_accuracy for run in done], [run.test_accuracy for run in done]
-    return {
-        "runs": len(done),
-        "test_mean": statistics.fmean(test),
-        "test_std": statistics.stdev(test) if len(done) > 1 else 0.0,
-        "val_mean": statistics.fmean(val),
-        "test": test,
-        "val": val,
-        "mean_step": [run.mean_step for run in done],
-        "step_shares": _mean_shares([run.step_shares for run in done]),
-        "epochs": [run.epochs for run in done],
-    }
+def _chosen(
+    cell: Cell, plan: Plan, without_search: bool
+) -> tuple[Settings | None, int, float | None]:
+    """Return settings, how many were searched, and what the best of them reached there.
+
+    The best mean validation accuracy is chosen, the first of equals. Settings are None before they
+    are known.
+    """
+    record = plan.store.read(cell.searched)
+    if record is not None:
+        best = max(record["results"], key=lambda one: one["val_mean"])
+        return Settings.read(best["settings"]), len(record["results"]), best["val_mean"]
+    if without_search:
+        return shipped_recipe(f"{cell.dataset}-{cell.method}").settings, 0, None
+    if plan.configurations == 0:
+        return find_method(cell.method).candidates(kind_of(cell.dataset), 1)[0], 0, None
+    return None, 0, None
 
 
-def _mean_shares(runs: Sequence[Sequence[float]]) -> list[float]:
-    """The mean over the runs of the share of nodes that stopped at each step."""
-    return [round(statistics.fmean(shares), 5) for shares in zip(*runs, strict=True)]
-
-
-def _search_validation(searched: Mapping[str, Any]) -> float | None:
-    """The validation accuracy by which the settings were chosen; None without a search."""
-    if "chosen" not in searched:
-        return None
-    return float(searched["tried"][searched["chosen"]]["validation_mean"])
+def by_size(experiments: Iterable[Experiment]) -> list[Experiment]:
+    """Return experiments, the largest first."""
+    return sorted(experiments, key=lambda experiment: -experiment.size)

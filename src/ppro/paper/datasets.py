@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ppro.data import DATASETS, load_graph
 from ppro.data.records import Statistics
+from ppro.files import markdown_table
+from ppro.paper.experiment import Plan
+from ppro.paper.store import Store
 
+TITLE = "## Table 6: datasets\n"
 PAPERS = tuple(name for name, info in DATASETS.items() if info.sources)
 
 
 def measure(
     names: Sequence[str], *, data_root: Path | None = None, offline: bool = False
 ) -> dict[str, Any]:
-    """Sizes of the graphs as they are stored here."""
+    """Return the sizes of the graphs as they are stored here."""
     found = {}
     for name in names:
         graph = load_graph(name, data_root=data_root, offline=offline)
@@ -25,19 +30,47 @@ def measure(
 
 
 def markdown(record: dict[str, Any]) -> str:
-    """The table, and every difference explained."""
+    """Return the table, and every difference explained."""
     keys = list(Statistics.__dataclass_fields__)
-    lines = ["| dataset | " + " | ".join(keys) + " |", "|---" * (len(keys) + 1) + "|"]
-    notes = []
+    rows, notes = list[list[str]](), list[str]()
     for name, sizes in record["datasets"].items():
         info = DATASETS[name]
-        places = [_place(sizes[key], info.paper, key) for key in keys]
-        lines.append(f"| {info.title} | " + " | ".join(places) + " |")
+        rows.append([info.title, *(_place(sizes[key], info.paper, key) for key in keys)])
         notes += [f"- {info.title}: {defect}." for defect in info.known_defects]
     legend = "In brackets the paper's number where it differs. Edges are undirected."
-    return "\n".join(["## Table 6: datasets\n", *lines, "", legend, "", *notes]) + "\n"
+    table = markdown_table(["dataset", *keys], rows)
+    return "\n".join([TITLE, table, "", legend, "", *notes]) + "\n"
 
 
 def _place(ours: int, paper: Statistics | None, key: str) -> str:
     theirs = None if paper is None else getattr(paper, key)
     return f"{ours:,}" if theirs in (None, ours) else f"{ours:,} ({theirs:,})"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The measurement of all graphs, as a work that leaves a file."""
+
+    place: str = "datasets"
+    dataset: str = ""
+    split: str = ""
+    method: str = ""
+    is_ready: bool = True
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether its file is there."""
+        return store.read(self.place) is not None
+
+    def run(self, plan: Plan) -> str:
+        """Measure the graphs and keep their sizes."""
+        found = measure(PAPERS, data_root=plan.data_root, offline=plan.offline)
+        plan.store.write(self.place, found)
+        return f"{self.place}: {len(PAPERS)} graphs"
+
+
+def kept_markdown(store: Store) -> str:
+    """Return the table of the sizes that were measured."""
+    record = store.read(Sizes().place)
+    if record is None:
+        return f"{TITLE}\nNot measured yet: run `ppro reproduce datasets`.\n"
+    return markdown(record)

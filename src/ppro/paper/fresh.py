@@ -1,22 +1,23 @@
-"""Runs on seeds and splits that no search and no round has used; one file for all settings had."""
+"""Runs on seeds and splits that no search and no round has used.
+
+What a recipe is worth is measured on them: the shipped settings, whatever was proposed for them,
+and what the controllers alone add to the backbone.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from pathlib import Path
+import json
 from typing import Any
-
-import torch
 
 from ppro.data import dataset_info
 from ppro.data.names import PUBLIC
-from ppro.paper.batches import Job, train_all
-from ppro.paper.cells import Cell, summary
+from ppro.paper.experiment import Candidate, Experiment, Plan
+from ppro.paper.statistics import Comparison, compare
 from ppro.paper.store import Store
-from ppro.paper.tasks import Plan, graph_of, holds, splits_of
+from ppro.search.methods import method_of
+from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
-from ppro.training.threads import use_threads
 
 FIRST_SEED = 2000
 """Fresh seeds begin here; those of tables at 0, of searches at 1000, of rounds at 3000 and 4000."""
@@ -25,68 +26,65 @@ MORE = 5
 
 
 def runs_on(dataset: str, plan: Plan) -> int:
-    """How many fresh runs settings have on a graph."""
+    """Return how many fresh runs settings have on a graph."""
     return plan.runs * (1 if dataset_info(dataset).splits[0] == PUBLIC else MORE)
 
 
-def fresh_runs(dataset: str, settings: Settings, plan: Plan) -> dict[str, Any]:
-    """What settings reach on the fresh seeds, and on splits of their own where they are random."""
-    split = dataset_info(dataset).splits[0]
-    graph = graph_of(dataset, plan.data_root, plan.offline)
-    runs = runs_on(dataset, plan)
-    splits = splits_of(Cell(dataset, split, ""), graph, plan, runs, FIRST_SEED)
-    if plan.threads is not None:
-        use_threads(plan.threads)
-    settings = settings.replace(**plan.changes)
-    jobs = [Job(settings.replace(seed=FIRST_SEED + run), run) for run in range(runs)]
-    return {
-        "dataset": dataset,
-        "split": split,
-        "first_seed": FIRST_SEED,
-        **summary(train_all(graph, splits, jobs, torch.device(plan.device))),
-        "settings": settings.model_dump(exclude_none=True),
-        "device": plan.device,
+def fresh_experiment(
+    place: str, dataset: str, settings: Settings | None, plan: Plan, **facts: Any
+) -> Experiment:
+    """Return the fresh runs of settings, or of ones that are not known yet."""
+    candidates: tuple[Candidate, ...] = ()
+    if settings is not None:
+        changed = settings.replace(**plan.changes)
+        candidates = (Candidate(method_of(settings).name, changed),)
+    split, runs = dataset_info(dataset).splits[0], runs_on(dataset, plan)
+    return Experiment(place, dataset, split, candidates, runs, FIRST_SEED, facts=facts)
+
+
+def of_recipe(name: str, settings: Settings, plan: Plan) -> Experiment:
+    """Return the fresh runs of settings that were proposed for a recipe."""
+    place, dataset = f"recipes/{name}/{_digest(settings)}", name.rpartition("-")[0]
+    return fresh_experiment(place, dataset, settings, plan, recipe=name)
+
+
+def _digest(settings: Settings) -> str:
+    """Return a short name of settings, the same whatever their epochs.
+
+    Defaults have no part in it, so that a new setting does not change the names of old results.
+    """
+    given = {
+        key: value
+        for group in settings.groups()
+        for key, value in dict(group).items()
+        if value != type(group).model_fields[key].default and key != "epochs"
     }
-
-
-def is_enough(
-    record: Mapping[str, Any] | None, dataset: str, settings: Settings, plan: Plan
-) -> bool:
-    """Whether a record is of these settings, as the plan changes them, and has all the runs."""
-    wanted = settings.replace(**plan.changes).model_dump(exclude_none=True)
-    return holds(record, wanted, runs_on(dataset, plan))
-
-
-def keep(name: str, record: Mapping[str, Any], store: Store) -> None:
-    """Write the fresh runs of some settings of a recipe; those of other settings stay."""
-    found = [path for path in _paths(name, store) if is_of(store.read(path), record["settings"])]
-    text = repr(sorted(record["settings"].items()))
-    new = _folder(name, store) / f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
-    store.write(found[0] if found else new, {"recipe": name, **record})
+    text = json.dumps([settings.model, settings.strategy, settings.backbone, given], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def measured(name: str, settings: Settings, store: Store) -> dict[str, Any] | None:
-    """The fresh runs of these settings, whatever their epochs, or None where there are none."""
-    wanted = settings.model_dump(exclude_none=True)
-    return next((record for record in all_of(name, store) if is_of(record, wanted)), None)
+    """Return the fresh runs of settings, whatever their epochs, or None where there are none."""
+    experiment = of_recipe(name, settings, Plan(store.root))
+    return None if experiment.record(store) is None else store.one(experiment.place)
+
+
+def reached(name: str, store: Store) -> dict[str, Any] | None:
+    """Return the fresh runs of a shipped recipe, or None where there are none."""
+    return measured(name, shipped_recipe(name).settings, store)
 
 
 def all_of(name: str, store: Store) -> list[dict[str, Any]]:
-    """The fresh runs of all settings that a recipe has had, the best validation first."""
-    found = [record for path in _paths(name, store) if (record := store.read(path)) is not None]
-    return sorted(found, key=lambda record: -record["val_mean"])
+    """Return the fresh runs of all settings that a recipe has had, the best validation first."""
+    found = [store.one(place) for place in store.places(f"recipes/{name}")]
+    return sorted((one for one in found if one is not None), key=lambda one: -one["val_mean"])
 
 
-def is_of(record: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
-    """Whether a record is of these settings, whatever their epochs."""
-    if record is None:
-        return False
-    return holds(record, {**settings, "epochs": record["settings"]["epochs"]}, 1)
-
-
-def _paths(name: str, store: Store) -> list[Path]:
-    return sorted(_folder(name, store).glob("*.json"))
-
-
-def _folder(name: str, store: Store) -> Path:
-    return store.root / "recipes" / name
+def comparison(dataset: str, strategy: str, store: Store) -> Comparison | None:
+    """Return a strategy against the backbone alone, or None where one of them is missing."""
+    if strategy == "none":
+        return None
+    ours, alone = (reached(f"{dataset}-{s}", store) for s in (strategy, "none"))
+    if ours is None or alone is None or ours["runs"] != alone["runs"]:
+        return None
+    return compare(ours["test"], alone["test"])

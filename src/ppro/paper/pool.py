@@ -1,4 +1,4 @@
-"""Work one after the other, or side by side in processes; each leaves its file when it is done."""
+"""Experiments one after the other, or side by side in processes; each leaves its file when done."""
 
 from __future__ import annotations
 
@@ -7,52 +7,88 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from threading import Thread
-from typing import TypeVar
+from typing import Protocol
 
-from ppro.paper.tasks import Plan, Task, do
+from ppro.paper.experiment import Plan
+from ppro.paper.store import Store
+from ppro.parts.scripts import load_scripts, loaded
 
 OnDone = Callable[[str], None]
-Work = TypeVar("Work")
 
 
-def run_tasks(tasks: Sequence[Task], plan: Plan, jobs: int, on_done: OnDone) -> None:
-    """Do all tasks of tables, a cell after its search; what is done when an error comes stays so.
+class Work(Protocol):
+    """What a pool needs to know of an experiment; what it is not about is empty."""
+
+    @property
+    def place(self) -> str: ...  # noqa: D102
+    @property
+    def dataset(self) -> str: ...  # noqa: D102
+    @property
+    def split(self) -> str: ...  # noqa: D102
+    @property
+    def method(self) -> str: ...  # noqa: D102
+    @property
+    def is_ready(self) -> bool: ...  # noqa: D102
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether its file is there and says enough."""
+
+    def run(self, plan: Plan) -> str:
+        """Make the file; return a line that says what came out."""
+
+
+Ask = Callable[[], Sequence[Work]]
+
+
+def missing(works: Sequence[Work], store: Store) -> list[Work]:
+    """Return the works that are not done, each place once, in their order."""
+    found = {work.place: work for work in reversed(works)}
+    wanted = [work for work in works if found[work.place] is work]
+    return [work for work in wanted if not work.is_done(store)]
+
+
+def run_missing(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
+    """Run all that is missing; what is done when an error comes stays done.
+
+    Some works can begin only when others are done, so works are asked for again whenever a process
+    is free and all works that could begin have begun.
 
     Args:
-        tasks: in the order of their importance, no cell before its search.
+        ask: returns what is wanted, as far as results tell by now, the most urgent first.
+        jobs: works side by side, each in a process of its own; 1 for none but this one.
     """
-    run_all(do, tasks, plan, jobs, on_done, rests_on=Task.rests_on)
-
-
-def run_all(
-    do_one: Callable[[Work, Plan], str],
-    works: Sequence[Work],
-    plan: Plan,
-    jobs: int,
-    on_done: OnDone,
-    rests_on: Callable[[Work, Work], bool] | None = None,
-) -> None:
-    """Do all works, each of which returns a line; what is done when an error comes stays done.
-
-    Args:
-        rests_on: whether the first of two works must wait for the second.
-    """
-    if jobs == 1:
-        for work in works:
-            on_done(do_one(work, plan))
+    if jobs > 1:
+        _run_side_by_side(ask, plan, jobs, on_done)
         return
+    begun = set[str]()
+    while todo := _ready(ask, plan, begun):
+        for work in todo:
+            begun.add(work.place)
+            on_done(work.run(plan))
+
+
+def _ready(ask: Ask, plan: Plan, begun: set[str]) -> list[Work]:
+    works = missing(ask(), plan.store)
+    return [work for work in works if work.is_ready and work.place not in begun]
+
+
+def _run_side_by_side(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
     # A process that has touched CUDA cannot be forked.
     context = multiprocessing.get_context("spawn")
-    workers = min(jobs, max(len(works), 1))
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_the_parent)
-    todo, going = list(works), dict[Future[str], Work]()
+    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(loaded(),))
+    todo, begun, going = list[Work](), set[str](), set[Future[str]]()
     try:
-        while todo or going:
-            for work in _ready(todo, list(going.values()), jobs - len(going), rests_on):
-                todo.remove(work)
-                going[pool.submit(do_one, work, plan)] = work
+        while True:
+            if len(going) < jobs and not todo:
+                todo = _ready(ask, plan, begun)
+            while todo and len(going) < jobs:
+                work = todo.pop(0)
+                begun.add(work.place)
+                going.add(pool.submit(work.run, plan))
+            if not going:
+                break
             for future in wait(going, return_when=FIRST_COMPLETED).done:
-                del going[future]
+                going.remove(future)
                 on_done(future.result())
     except BaseException:
         for process in list((pool._processes or {}).values()):
@@ -60,6 +96,12 @@ def run_all(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _begin(scripts: Sequence[str]) -> None:
+    """Prepare a process: it knows the parts of the same scripts, and ends with its parent."""
+    _end_with_the_parent()
+    load_scripts(scripts)
 
 
 def _end_with_the_parent() -> None:
@@ -73,20 +115,3 @@ def _end_with_the_parent() -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def _ready(
-    todo: Sequence[Work],
-    going: Sequence[Work],
-    number: int,
-    rests_on: Callable[[Work, Work], bool] | None,
-) -> list[Work]:
-    """The first works that wait for none that is still to be done."""
-    found: list[Work] = []
-    for i, work in enumerate(todo):
-        if len(found) == number:
-            break
-        before = [*going, *todo[:i]]
-        if rests_on is None or not any(rests_on(work, other) for other in before):
-            found.append(work)
-    return found

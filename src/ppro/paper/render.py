@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ppro.paper.methods import METHODS
-from ppro.paper.statistics import Comparison, compare, standard_error
+from ppro.files import markdown_table
+from ppro.paper.statistics import Comparison, compare, mean_and_spread, standard_error
 from ppro.paper.store import Store
 from ppro.paper.tables import Column, Panel, PaperNumber, Table
+from ppro.search.methods import find_method
 
 LEGEND = (
     "Test accuracy in percent, mean ± standard deviation over the runs; in brackets the paper's "
@@ -28,7 +29,7 @@ class Entry:
 
     @property
     def difference(self) -> str:
-        """Ours less the paper's, with a mark where it is more than noise."""
+        """Return ours less the paper's, with a mark where it is more than noise."""
         if self.result is None or self.paper is None:
             return ""
         difference = self.result["test_mean"] - self.paper.mean
@@ -37,7 +38,7 @@ class Entry:
 
 
 def entries(panel: Panel, store: Store) -> dict[tuple[str, str], Entry]:
-    """Every place of a panel by method and heading."""
+    """Return every place of a panel by method and heading."""
     found: dict[tuple[str, str], Entry] = {}
     for column in panel.columns:
         results = {row: _result(panel, row, column, store) for row in panel.rows}
@@ -54,11 +55,11 @@ def _result(panel: Panel, row: str, column: Column, store: Store) -> Mapping[str
     cell = panel.cell(row, column)
     if cell is None:
         return None
-    return store.read(store.cell_path(cell.dataset, cell.split, cell.method, cell.variant))
+    return store.one(cell.place)
 
 
 def comparisons(panel: Panel, store: Store) -> list[tuple[str, str, str, Comparison]]:
-    """PPro against its own backbone: method, backbone, heading, what the tests say."""
+    """Return PPro against its own backbone: method, backbone, heading, what the tests say."""
     found = []
     for ours, theirs in panel.pairs:
         for column in panel.columns:
@@ -71,7 +72,7 @@ def comparisons(panel: Panel, store: Store) -> list[tuple[str, str, str, Compari
 
 
 def markdown(table: Table, store: Store, level: int = 2) -> str:
-    """The table with its statistics."""
+    """Return the table with its statistics."""
     parts = [f"{'#' * level} {table.title}\n"]
     for panel in table.panels:
         parts += [f"{'#' * (level + 1)} {panel.title}\n", _grid(panel, store), ""]
@@ -83,52 +84,51 @@ def markdown(table: Table, store: Store, level: int = 2) -> str:
 
 def _grid(panel: Panel, store: Store) -> str:
     found = entries(panel, store)
+    grid = _by_method(panel, lambda row, heading: _place(found[row, heading]), "method")
+    methods = [find_method(row) for row in panel.rows]
+    notes = [f"{method.title}: {method.note}." for method in methods if method.note]
+    return grid + ("\n\n" + " ".join(notes) if notes else "")
+
+
+def _by_method(panel: Panel, place: Callable[[str, str], str], corner: str) -> str:
+    """Return a table with a row for each method and a column for each heading."""
     headings = [column.heading for column in panel.columns]
-    lines = ["| method | " + " | ".join(headings) + " |", "|---" * (len(headings) + 1) + "|"]
-    for row in panel.rows:
-        places = [_place(found[row, heading]) for heading in headings]
-        lines.append(f"| {METHODS[row].title} | " + " | ".join(places) + " |")
-    notes = [
-        f"{METHODS[row].title}: {METHODS[row].note}." for row in panel.rows if METHODS[row].note
+    rows = [
+        [find_method(row).title, *(place(row, heading) for heading in headings)]
+        for row in panel.rows
     ]
-    return "\n".join(lines) + ("\n\n" + " ".join(notes) if notes else "")
+    return markdown_table([corner, *headings], rows)
 
 
 def _place(entry: Entry) -> str:
     paper = "" if entry.paper is None else f" ({entry.paper.mean:.1f}"
     if entry.result is None:
         return "–" if entry.paper is None else f"missing{paper})"
-    ours = f"{entry.result['test_mean']:.1f} ± {entry.result['test_std']:.1f}"
+    ours = mean_and_spread(entry.result)
     ours = f"**{ours}**" if entry.best else ours
     return ours + (f"{paper}, {entry.difference})" if paper else "")
 
 
 def _study(panel: Panel, store: Store) -> str:
-    """Of each cell the validation accuracy, and how many nodes stop at neither common step."""
+    """Return the validation accuracy, and how many nodes stop at neither common step."""
     found = entries(panel, store)
-    headings = [column.heading for column in panel.columns]
-    lines = [
-        "| validation; nodes at other steps than the two most common | "
-        + " | ".join(headings)
-        + " |"
-    ]
-    lines.append("|---" * (len(headings) + 1) + "|")
-    for row in panel.rows:
-        results = [found[row, heading].result for heading in headings]
-        places = ["–" if r is None else f"{r['val_mean']:.1f}; {_between(r)}" for r in results]
-        lines.append(f"| {METHODS[row].title} | " + " | ".join(places) + " |")
-    return "\n".join(lines)
+
+    def place(row: str, heading: str) -> str:
+        result = found[row, heading].result
+        return "–" if result is None else f"{result['val_mean']:.1f}; {_between(result)}"
+
+    return _by_method(panel, place, "validation; nodes at other steps than the two most common")
 
 
 def _between(result: Mapping[str, Any]) -> str:
-    """The share of the nodes that stop at none of the two steps where most nodes stop."""
+    """Return the share of the nodes that stop at none of the two steps where most nodes stop."""
     if "step_shares" not in result:
         return "not recorded"
     return f"{100 * sum(sorted(result['step_shares'])[:-2]):.0f} %"
 
 
 def _budget(panel: Panel, store: Store) -> str:
-    """How many runs and configurations stand behind the numbers."""
+    """Return how many runs and configurations stand behind the numbers."""
     results = [e.result for e in entries(panel, store).values() if e.result is not None]
     if not results:
         return "Nothing measured yet."
@@ -145,18 +145,26 @@ def _tests(panel: Panel, store: Store) -> str:
     found = comparisons(panel, store)
     if not found:
         return ""
-    head = "| PPro | against | on | difference | standard error | t-test p | Wilcoxon p | verdict |"
-    lines = ["Paired over the same splits and seeds:\n", head, "|---" * 8 + "|"]
-    for ours, theirs, heading, tests in found:
-        titles = f"{METHODS[ours].title} | {METHODS[theirs].title} | {heading}"
-        numbers = f"{tests.difference:+.2f} | {tests.standard_error:.2f}"
-        chances = f"{tests.t_test:.3f} | {tests.wilcoxon:.3f}"
-        lines.append(f"| {titles} | {numbers} | {chances} | {tests.verdict} |")
-    return "\n".join(lines)
+    head = "PPro|against|on|difference|standard error|t-test p|Wilcoxon p|verdict"
+    rows = [
+        [
+            find_method(ours).title,
+            find_method(theirs).title,
+            heading,
+            f"{tests.difference:+.2f}",
+            f"{tests.standard_error:.2f}",
+            f"{tests.t_test:.3f}",
+            f"{tests.wilcoxon:.3f}",
+            tests.verdict,
+        ]
+        for ours, theirs, heading, tests in found
+    ]
+    table = markdown_table(head.split("|"), rows)
+    return f"Paired over the same splits and seeds:\n\n{table}"
 
 
 def latex(table: Table, store: Store) -> str:
-    """The table for a paper; needs the package booktabs."""
+    """Return the table for a paper; it needs the package booktabs."""
     parts = []
     for panel in table.panels:
         found = entries(panel, store)
@@ -169,7 +177,7 @@ def latex(table: Table, store: Store) -> str:
         ]
         for row in panel.rows:
             places = [_tex_place(found[row, heading]) for heading in headings]
-            lines.append(" & ".join([_escaped(METHODS[row].title), *places]) + " \\\\")
+            lines.append(" & ".join([_escaped(find_method(row).title), *places]) + " \\\\")
         lines += ["\\bottomrule", "\\end{tabular}"]
         parts.append(f"% {table.title}; {panel.title}\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"

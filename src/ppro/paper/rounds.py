@@ -1,56 +1,60 @@
-"""A round of the choice of recipes: settings compete again, on seeds and splits of its own.
+"""The rounds of the choice of recipes: settings compete again, on seeds and splits of their own.
 
-No round looks at a test node, and each leaves one file for every graph and strategy.
+A search has few runs of each configuration, so the best of many is partly luck. In the last round
+the settings that did best in their ten runs, others that did well in the searches, and variations
+of the first train side by side. In the play-off the best few of them train once more, beside the
+first of them with the backbones that suited the other strategies. No round looks at a test node,
+and each leaves one file for every graph and strategy.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-import torch
 
 from ppro.data import dataset_info
 from ppro.data.names import PUBLIC
-from ppro.paper.batches import Job, train_all
-from ppro.paper.cells import Cell
-from ppro.paper.contest import STRATEGIES, Entry
-from ppro.paper.pool import OnDone, run_all
-from ppro.paper.search import score
+from ppro.paper.cells import by_size
+from ppro.paper.contest import STRATEGIES, Contest, contest
+from ppro.paper.experiment import Candidate, Experiment, Plan
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
-from ppro.paper.tasks import Plan, graph_of, size_of, splits_of
-from ppro.runs.versions import versions
+from ppro.paper.variations import variations
 from ppro.settings.settings import Settings
-from ppro.training.threads import use_threads
+
+FINALISTS, OTHERS, VARIATIONS = 4, 4, 6
+"""In the last round: settings that had ten runs, others of the searches, and variations."""
+PATIENCE = 200
+"""Of those that are new; settings that differ in it alone do not compete with each other."""
+OWN, EXCHANGED = 4, len(STRATEGIES) - 1
+"""In the play-off: the best of the last round, and the first with the others' backbones."""
 
 
 def names() -> list[str]:
-    """Recipes of the paper's graphs."""
+    """Return the recipes of the paper's graphs."""
     return [f"{dataset}-{strategy}" for dataset in EIGHT for strategy in STRATEGIES]
 
 
 def parts_of(name: str) -> tuple[str, str]:
-    """The graph and the strategy of a recipe."""
+    """Return the graph and the strategy of a recipe."""
     dataset, _, strategy = name.rpartition("-")
     return dataset, strategy
 
 
 @dataclass(frozen=True)
 class Round:
-    """Who competes, on which seeds, and how often.
+    """What competes, on which seeds, and how often.
 
     Args:
         key: its name, and that of its folder of results.
         title: of its table.
         who: competes, in words.
         first: what the first of its candidates is, in words.
-        first_seed: run r has this seed + r, and the split of that seed where splits are random.
+        first_seed: of the runs.
         runs_of_public: runs of each candidate where the split is one.
         runs_of_random: runs where every run has a split of its own.
+        new: how many of its candidates are new settings.
         candidates: of a recipe, the one to beat first; none as long as it cannot begin.
     """
 
@@ -61,155 +65,137 @@ class Round:
     first_seed: int
     runs_of_public: int
     runs_of_random: int
-    candidates: Callable[[str, Store], list[Entry]]
+    new: int
+    candidates: Callable[[str, Store], list[Candidate]]
 
-    def path_of(self, name: str, store: Store) -> Path:
-        """Where the round of a recipe is kept."""
-        return store.root / self.key / f"{name}.json"
-
-    def record(self, name: str, store: Store) -> dict[str, Any] | None:
-        """What came out, or None where it has not been run with the candidates of today."""
-        record = store.read(self.path_of(name, store))
-        if record is None:
-            return None
-        tried = [Settings(**one["settings"]) for one in record["tried"]]
-        wanted = [entry.settings for entry in self.candidates(name, store)]
-        return record if tried == wanted else None
-
-    def ranking(self, name: str, store: Store) -> list[Entry]:
-        """All that competed, the best mean validation accuracy first and the earlier of equals."""
-        record = self.record(name, store)
-        if record is None:
-            return []
-        entries = [
-            Entry(
-                one["method"], Settings(**one["settings"]), one["validation_mean"], record["runs"]
-            )
-            for one in record["tried"]
-        ]
-        return sorted(entries, key=lambda entry: -entry.validation)
-
-    def winners(self, dataset: str, store: Store) -> dict[str, Entry]:
-        """The best of each strategy; empty until the backbone alone and both have had the round."""
-        ranked = {s: self.ranking(f"{dataset}-{s}", store) for s in STRATEGIES}
-        return {s: entries[0] for s, entries in ranked.items()} if all(ranked.values()) else {}
-
-    def missing(self, wanted: Sequence[str], plan: Plan) -> list[str]:
-        """Those that can begin and have not been run; the largest graphs first.
-
-        None where there is no search at all.
-        """
+    def experiments(self, plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
+        """Return the round of every recipe, the largest graphs first; none without searches."""
         if plan.configurations == 0:
             return []
-        todo = [
-            name
-            for name in wanted
-            if self.record(name, plan.store) is None and self.candidates(name, plan.store)
-        ]
-        return sorted(todo, key=lambda name: size_of(parts_of(name)[0]), reverse=True)
+        store, changes = plan.store, plan.changes
+        return by_size(self.experiment(name, store, changes) for name in wanted or names())
 
-    def run(self, wanted: Sequence[str], plan: Plan, jobs: int, on_done: OnDone) -> None:
-        """Run all, one after the other or side by side; each leaves its file when it is done."""
-        run_all(self.do, wanted, plan, jobs, on_done)
-
-    def do(self, name: str, plan: Plan) -> str:
-        """Train the candidates of a recipe and write the file; returns a line with the winner."""
-        if plan.threads is not None:
-            use_threads(plan.threads)
-        start, dataset = time.perf_counter(), parts_of(name)[0]
-        graph = graph_of(dataset, plan.data_root, plan.offline)
+    def experiment(
+        self, name: str, store: Store, changes: Mapping[str, Any] | None = None
+    ) -> Experiment:
+        """Return the round of a recipe, with some settings changed for all."""
+        dataset = parts_of(name)[0]
         split = dataset_info(dataset).splits[0]
-        runs = self.runs_of_public if split == PUBLIC else self.runs_of_random
-        splits = splits_of(Cell(dataset, split, ""), graph, plan, runs, self.first_seed)
-        tried = self.candidates(name, plan.store)
-        jobs = [
-            Job(entry.settings.replace(seed=self.first_seed + run, **plan.changes), run)
-            for entry in tried
-            for run in range(runs)
+        candidates = [
+            replace(candidate, settings=candidate.settings.replace(**(changes or {})))
+            for candidate in self.candidates(name, store)
         ]
-        done = train_all(graph, splits.without_test(), jobs, torch.device(plan.device))
-        scores = [score(done[i : i + runs]) for i in range(0, len(done), runs)]
-        record: dict[str, Any] = {
-            "recipe": name,
-            "dataset": dataset,
-            "split": split,
-            "first_seed": self.first_seed,
-            "runs": runs,
-            "tried": [
-                {
-                    "method": entry.method,
-                    "settings": entry.settings.model_dump(exclude_none=True),
-                    **reached,
-                }
-                for entry, reached in zip(tried, scores, strict=True)
-            ],
-            "device": plan.device,
-            "seconds": time.perf_counter() - start,
-            "versions": versions(),
-        }
-        plan.store.write(self.path_of(name, plan.store), record)
-        best = max(one["validation_mean"] for one in record["tried"])
-        return f"{self.key} {name}: best validation {best:.2f} of {len(tried)}"
+        return Experiment(
+            f"{self.key}/{name}",
+            dataset,
+            split,
+            tuple(candidates),
+            self.runs_of_public if split == PUBLIC else self.runs_of_random,
+            self.first_seed,
+            tested=False,
+            facts={"recipe": name},
+        )
 
-    def markdown(self, store: Store) -> str:
-        """A table of what the first of the candidates and the winner reached."""
-        found = {name: self.record(name, store) for name in names()}
-        records = {name: record for name, record in found.items() if record is not None}
-        if not records:
-            return f"## {self.title}\n\nNot run yet: run `ppro reproduce {self.key}`.\n"
-        lines = [
-            f"## {self.title}\n",
-            f"{self.who}, on seeds from {self.first_seed} on, and on splits of their own where "
-            "splits are random. Validation accuracy in percent, mean ± standard deviation; the "
-            "best mean wins, once the backbone alone and both strategies have had the round. No "
-            "test label is read.\n",
-            f"| graph | split | strategy | candidates | runs | {self.first} | winner | it is |",
-            "|---" * 8 + "|",
+    def ranking(self, name: str, store: Store) -> list[Candidate]:
+        """Return all that competed, the best mean validation accuracy first; none before it is run.
+
+        Of equals the earlier is first.
+        """
+        return store.once((self.key, name), lambda: self._ranking(name, store))
+
+    def _ranking(self, name: str, store: Store) -> list[Candidate]:
+        wanted = self.experiment(name, store)
+        record = wanted.record(store)
+        if record is None:
+            return []
+        found = [
+            replace(candidate, validation=one["val_mean"], runs=record["runs"])
+            for candidate, one in zip(wanted.candidates, record["results"], strict=False)
         ]
-        lines += [_line(name, record) for name, record in records.items()]
-        return "\n".join(lines) + "\n"
+        return sorted(found, key=lambda candidate: -candidate.validation)
+
+    def winners(self, dataset: str, store: Store) -> dict[str, Candidate]:
+        """Return the best of each strategy; none until the backbone alone and both have had it."""
+        ranked = {s: self.ranking(f"{dataset}-{s}", store) for s in STRATEGIES}
+        return {s: found[0] for s, found in ranked.items()} if all(ranked.values()) else {}
 
 
-def different(entries: Sequence[Entry], number: int, taken: Sequence[Entry]) -> list[Entry]:
-    """The first that differ from each other, and from those taken, in more than patience."""
-    seen, found = [_but_patience(entry) for entry in taken], list[Entry]()
-    for entry in entries:
-        if len(found) < number and _but_patience(entry) not in seen:
-            found.append(entry)
-            seen.append(_but_patience(entry))
+def different(
+    candidates: Iterable[Candidate], number: int, taken: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return the first that differ from each other, and from those taken, in more than patience."""
+    seen, found = [_but_patience(candidate) for candidate in taken], list[Candidate]()
+    for candidate in candidates:
+        if len(found) == number:
+            break
+        if (settings := _but_patience(candidate)) not in seen:
+            found.append(candidate)
+            seen.append(settings)
     return found
 
 
-def _but_patience(entry: Entry) -> Settings:
-    return entry.settings.replace(patience=1)
+def _but_patience(candidate: Candidate) -> Settings:
+    return candidate.settings.replace(patience=1)
 
 
-def _line(name: str, record: dict[str, Any]) -> str:
-    first = record["tried"][0]
-    best = max(record["tried"], key=lambda tried: tried["validation_mean"])
-    places = (
-        dataset_info(record["dataset"]).title,
-        record["split"],
-        parts_of(name)[1],
-        str(len(record["tried"])),
-        str(record["runs"]),
-        _accuracy(first),
-        _accuracy(best),
-        "the first" if best is first else _told(first, best),
-    )
-    return "| " + " | ".join(places) + " |"
-
-
-def _accuracy(tried: Mapping[str, Any]) -> str:
-    return f"{tried['validation_mean']:.1f} ± {tried['validation_std']:.1f}"
-
-
-def _told(first: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """What differs from the first where it is a variation of it, else where it comes from."""
-    own, other = Settings(**best["settings"]), Settings(**first["settings"])
-    changed = [
-        f"{key} {getattr(own, key)}"
-        for key in Settings.model_fields
-        if getattr(own, key) != getattr(other, key)
+def finalists(searched: Contest) -> list[Candidate]:
+    """Return what competes in the last round; accuracies as they were known before."""
+    chosen = different(searched.entries, FINALISTS, [])
+    if not chosen:
+        return []
+    first = chosen[0]
+    near = [
+        Candidate(f"{first.method}, varied", settings, first.validation)
+        for settings in variations(first.settings, VARIATIONS)
     ]
-    return changed[0] if len(changed) == 1 else str(best["method"])
+    patient = (replace(c, settings=c.settings.replace(patience=PATIENCE)) for c in searched.others)
+    others = different(patient, OTHERS + FINALISTS - len(chosen), [*chosen, *near])
+    return [*chosen, *others, *near]
+
+
+def of_playoff(name: str, store: Store) -> list[Candidate]:
+    """Return what competes in the play-off; none before all have had the last round.
+
+    Accuracies are those of the last round; what is exchanged has none of its own yet.
+    """
+    dataset, strategy = parts_of(name)
+    winners = FINALS.winners(dataset, store)
+    if not winners:
+        return []
+    ranked = FINALS.ranking(name, store)
+    own = different(ranked, OWN, [])
+    theirs = [exchanged(own[0], winner) for s, winner in winners.items() if s != strategy]
+    new = different(theirs, EXCHANGED, own)
+    return [*own, *new, *different(ranked, OWN + EXCHANGED - len(own) - len(new), [*own, *new])]
+
+
+def exchanged(own: Candidate, other: Candidate) -> Candidate:
+    """Return the strategy and the controllers of the one with the backbone of the other."""
+    settings = other.settings.with_controllers_of(own.settings)
+    return Candidate(f"{own.method}, backbone of {other.method}", settings, own.validation)
+
+
+FINALS = Round(
+    "finals",
+    "The last round of the search for recipes",
+    f"The best {FINALISTS} settings of all searches by their ten runs, {OTHERS} others that did "
+    f"well in the searches and {VARIATIONS} variations of the first",
+    first="first of the searches",
+    first_seed=3000,
+    runs_of_public=6,
+    runs_of_random=20,
+    new=VARIATIONS,
+    candidates=lambda name, store: finalists(contest(*parts_of(name), store)),
+)
+PLAYOFFS = Round(
+    "playoffs",
+    "The play-off",
+    f"The best {OWN} of the last round, and the first of them with the backbone's settings of the "
+    f"{EXCHANGED} other strategies' winners",
+    first="first of the last round",
+    first_seed=4000,
+    runs_of_public=10,
+    runs_of_random=20,
+    new=EXCHANGED,
+    candidates=of_playoff,
+)

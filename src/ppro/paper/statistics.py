@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 ROUNDING = 1e-9
 """Differences of accuracies below this are equal."""
@@ -37,6 +38,15 @@ class Comparison:
         if abs(self.difference) <= 2 * self.standard_error:
             return "tie"
         return "better" if self.difference > 0 else "worse"
+
+
+def mean_and_spread(result: Mapping[str, Any], of: str = "test") -> str:
+    """Return mean ± standard deviation of a result, as it stands in a table.
+
+    Args:
+        of: "test" or "val".
+    """
+    return f"{result[f'{of}_mean']:.1f} ± {result[f'{of}_std']:.1f}"
 
 
 def standard_error(values: Sequence[float]) -> float:

@@ -12,7 +12,8 @@ from typing import Any
 from ppro.data import dataset_info
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.paper.cells import Cell
-from ppro.paper.methods import CONSISTENT, METHODS, OURS, searches
+from ppro.parts import BACKBONES, RIVALS, STRATEGIES, Registry
+from ppro.search.methods import find_method
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class Panel:
     studied: bool = False
 
     def cell(self, row: str, column: Column) -> Cell | None:
-        """What stands in a place, or None where nothing does."""
+        """Return what stands in a place, or None where nothing does."""
         if (row, column.heading) in self.left_out:
             return None
         return Cell(column.dataset, column.split, row, column.changes)
 
     def cells(self) -> list[Cell]:
-        """All of them."""
+        """Return all of them."""
         found = [self.cell(row, column) for row in self.rows for column in self.columns]
         return [cell for cell in found if cell is not None]
 
@@ -74,13 +75,16 @@ class Table:
     panels: Sequence[Panel]
 
     def cells(self) -> list[Cell]:
-        """All cells of all panels, each once."""
-        found = {cell.label: cell for panel in self.panels for cell in panel.cells()}
+        """Return all cells of all panels, each once."""
+        found = {cell.place: cell for panel in self.panels for cell in panel.cells()}
         return list(found.values())
 
 
+OURS = ("appnp-none", "l2b", "l2u")
+"""PPro and its backbone, from whose searches the recipes are made."""
+CONSISTENT = ("mlp", "gcn", "appnp", "gcnii", "gprgnn", *OURS)
+"""The methods that are measured with consistency too."""
 APPNP_PAIRS = (("l2b", "appnp-none"), ("l2u", "appnp-none"))
-_LAST = ("appnp-none", "l2b", "l2u")
 _DATASETS_BESIDE = {"cornell-legacy": "cornell", "chameleon": "chameleon-deduplicated"}
 
 
@@ -99,7 +103,7 @@ def _number(entry: Any) -> PaperNumber | None:
 def _numbers(
     rows: Mapping[str, Sequence[Any]], headings: Sequence[str]
 ) -> dict[tuple[str, str], PaperNumber]:
-    """The paper's numbers by method and heading."""
+    """Return the paper's numbers by method and heading."""
     found: dict[tuple[str, str], PaperNumber] = {}
     for method, entries in rows.items():
         for heading, entry in zip(headings, entries, strict=True):
@@ -109,19 +113,29 @@ def _numbers(
     return found
 
 
-def _split(dataset: str) -> str:
-    """The protocol of the paper."""
+def paper_split(dataset: str) -> str:
+    """Return the split of the paper."""
     return PUBLIC if PUBLIC in dataset_info(dataset).splits else RANDOM
 
 
 def _columns(datasets: Sequence[str], split: str | None = None) -> list[Column]:
-    return [Column(dataset_info(d).title, d, split or _split(d)) for d in datasets]
+    return [Column(dataset_info(d).title, d, split or paper_split(d)) for d in datasets]
 
 
 def _rows(paper: Mapping[str, Any], *more: str) -> list[str]:
-    """The paper's methods, those it only cites, and PPro with its backbone at the end."""
-    wanted = [*(m for m in paper if m not in _LAST), *more, *_LAST]
-    return [m for m in wanted if m in METHODS]
+    """Return the paper's methods, those it only cites, PPro with its backbone, and the user's."""
+    return [*(m for m in paper if m not in OURS), *more, *OURS, *_own(RIVALS), *_own(STRATEGIES)]
+
+
+def _own(registry: Registry) -> list[str]:
+    """Return the names of the parts that a user's script has registered."""
+    return [name for name, part in registry.items() if part.__module__.split(".")[0] != "ppro"]
+
+
+def searches_behind(name: str) -> tuple[str, ...]:
+    """Return the searches of the backbone alone or of a strategy that recipes are made from."""
+    strategy = find_method(name).settings["strategy"]
+    return name, f"{name}-wide", f"{name}+c", f"{name}+c4", f"grand-{strategy}"
 
 
 def homophilous() -> Table:
@@ -156,9 +170,10 @@ def backbones() -> Table:
     spec = _paper()["backbones"]
     columns = _columns(spec["columns"])
     numbers = _numbers(spec["rows"], [c.heading for c in columns])
-    rows = [f"{b}{s}" for b in ("gcn", "gat", "gcnii") for s in ("", "-none", "-l2b", "-l2u")]
-    pairs = [(f"{b}-{s}", f"{b}-none") for b in ("gcn", "gat", "gcnii") for s in ("l2b", "l2u")]
-    panel = Panel("public split", columns, [m for m in rows if m in METHODS], numbers, pairs=pairs)
+    wanted = ["gcn", "gat", "gcnii", *_own(BACKBONES)]
+    rows = [f"{b}{s}" for b in wanted for s in ("", "-none", "-l2b", "-l2u") if s or b in RIVALS]
+    pairs = [(f"{b}-{s}", f"{b}-none") for b in wanted for s in ("l2b", "l2u")]
+    panel = Panel("public split", columns, rows, numbers, pairs=pairs)
     return Table("backbones", "Table 3: other backbones", [panel])
 
 
@@ -214,13 +229,13 @@ EIGHT = (
 def recipes() -> Table:
     """Not in the paper: the searches from which the recipes are chosen, on its eight graphs."""
     columns = _columns(EIGHT)
-    rows = [row for name in OURS for row in searches(name)]
+    rows = [row for name in OURS for row in searches_behind(name)]
     citation = {c.heading for c in columns if c.split == PUBLIC}
     empty = {
         (row, c.heading)
         for row in rows
         for c in columns
-        if METHODS[row].for_few_labels and c.heading not in citation
+        if find_method(row).for_few_labels and c.heading not in citation
     }
     patient = [replace(c, changes={"patience": 200}) for c in columns]
     panels = [
@@ -253,17 +268,17 @@ def choices() -> Table:
     """Not in the paper: what it leaves open, one change at a time from the chosen settings."""
     panels = []
     for dataset in EIGHT:
-        title = f"{dataset_info(dataset).title}, {_split(dataset)}"
+        title = f"{dataset_info(dataset).title}, {paper_split(dataset)}"
         columns = _changed(dataset, _CHOICES)
         panels.append(Panel(title, columns, ("l2b", "l2u"), {}, studied=True))
-        if _split(dataset) == PUBLIC:
+        if paper_split(dataset) == PUBLIC:
             title, columns = f"{title}, with consistency", _changed(dataset, _AGREEMENTS)
             panels.append(Panel(title, columns, ("l2b+c", "l2u+c"), {}, studied=True))
     return Table("choices", "Choices that the paper leaves open", panels)
 
 
 def _changed(dataset: str, changes: Mapping[str, Mapping[str, Any]]) -> list[Column]:
-    split = _split(dataset)
+    split = paper_split(dataset)
     return [Column(heading, dataset, split, change) for heading, change in changes.items()]
 
 

@@ -1,1 +1,24 @@
-"""What a training leaves: the run folder, the table of nodes, and the estimator."""
+"""What a training leaves: one folder format, the ways to open it, and the estimator.
+
+A run folder is described by ``config`` (settings.toml), ``summary`` (result.json),
+``metrics_file`` (metrics.jsonl), ``tensors`` (weights.safetensors), ``nodes`` (nodes.safetensors)
+and ``nodetable`` (nodes.csv); ``writing`` writes it as a whole, ``opening`` opens it as a
+``saved_run``, and ``format_1`` does so for folders of version 0.1. ``place`` finds the folder of a
+training and its checkpoint, ``source`` the graph of a run, ``torchrun`` the processes that train
+together, ``predicting`` applies a run to a graph or, with ``receptive``, to a part of one, and
+``versions`` says what computed a result. ``estimator`` with ``estimator_parameters``,
+``node_description`` and ``saving`` is PPro on the contract of scikit-learn. No training and no
+printing lives here.
+"""
+
+from typing import TYPE_CHECKING
+
+from ppro.parts.lazy import lazy
+
+if TYPE_CHECKING:
+    from ppro.runs.opening import open
+    from ppro.runs.saved_run import SavedRun
+
+__all__ = ["SavedRun", "open"]
+
+__getattr__ = lazy(__name__, {"ppro.runs.opening": ("open",), "ppro.runs.saved_run": ("SavedRun",)})

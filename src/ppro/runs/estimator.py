@@ -12,17 +12,20 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
-from ppro.data.holdout import Given, complete_masks
-from ppro.data.splits import Splits
+from ppro.data.files import Schema
+from ppro.data.splits import Given, Splits, complete_masks
 from ppro.errors import DataError, SettingsError
 from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
 from ppro.graph.core import Graph
 from ppro.graph.labels import known_labels
-from ppro.nn.network import Network
+from ppro.parts import METRICS
+from ppro.runs.config import RunConfig, run_settings
 from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
 from ppro.runs.node_description import NodeDescription, describe_graph
+from ppro.runs.writing import TrainedRun
 from ppro.training.checkpoint import Checkpointing
-from ppro.training.fit import Fit, fit
+from ppro.training.fit import fit
+from ppro.training.metrics import Metric
 from ppro.training.stopping import MEASURED
 
 __all__ = ["SETTINGS", "NodeDescription", "PPro", "PProClassifier", "find_device"]
@@ -49,9 +52,11 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         weight_decay: L2 penalty of the backbone.
         epochs: most epochs of a run.
         patience: epochs without a better validation score before a run stops.
+        metric: what validation and :meth:`score` measure: accuracy, balanced-accuracy, macro-f1,
+            roc-auc, or a metric of your own by its name.
         class_weight: "balanced", or a dict from classes to weights (1 where missing).
         validation_share: share of the training nodes held out where no validation mask is given.
-        n_runs: runs trained together; the one with the best validation accuracy is used.
+        n_runs: runs trained together; the one with the best validation score is used.
         random_state: seed of weights, dropout and held-out nodes; run r has seed + r.
         device: auto, cpu, cuda or cuda:N.
         threads: CPU cores to use; chosen from the work when None.
@@ -62,14 +67,15 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         propagation_steps_: the step of every node of the fitted graph. Shape ``[n]``.
         node_priorities_: its priority. Shape ``[n]``.
         embedding_: its embedding at that step. Shape ``[n, d]``.
-        history_: what training measured per epoch, by metric: losses, validation accuracy, steps.
-        validation_score_: accuracy on the validation nodes, which chose the state that is kept.
+        history_: what training measured per epoch, by name: losses, accuracy, score, steps.
+        validation_score_: the metric on the validation nodes in the state that is kept.
         splits_: the training and validation nodes of every run.
         best_run_: the run that is used.
         settings_: the settings of every run.
         model_: the network, all runs in one.
         interrupted_: whether Ctrl-C ended the training early.
         n_features_in_: number of features.
+        run_: all that :meth:`save` writes.
     """
 
     def fit(
@@ -103,39 +109,53 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         seed_settings = self._settings()
         own = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
         splits = self._splits(taken.graph, taken.masks, own, seed_settings[0].seed)
+        device = find_device(self.device)
         result = fit(
             taken.graph,
             splits,
             seed_settings,
             backbone=self._own_backbone(),
-            device=find_device(self.device),
+            device=device,
             threads=self.threads,
             class_weight=self._class_weight(taken.classes),
             checkpoint=checkpoint,
             resume=resume,
         )
-        self.classes_, self.splits_ = taken.classes, splits
-        self.n_features_in_ = taken.graph.num_features
-        self._keep(result)
-        self._describe_training(taken.graph)
+        graph, first = taken.graph, result.settings[0]
+        config = RunConfig(dataset=graph.name, split=splits.name, runs=splits.runs, settings=first)
+        names: Any = {"classes": taken.classes.tolist(), "own_backbone": self._backbone_in_words()}
+        told: Any = {"device": str(device), "schema": _schema(graph)}
+        self._keep(TrainedRun.of(config, graph, splits, result, **names, **told))
+        self.classes_ = taken.classes
         return self
 
+    @classmethod
+    def of_run(cls, run: TrainedRun, **parameters: Any) -> Self:
+        """Return a fitted estimator from all that a run folder holds."""
+        estimator = cls(**parameters)
+        estimator._keep(run)
+        return estimator
+
     def predict(self, graph: Any) -> NDArray[Any]:
-        """The class of every node, also of a graph that was not seen in training. ``[n]``."""
-        chances = self.predict_proba(graph)
-        found: NDArray[Any] = self.classes_[chances.argmax(1)]
-        return found
+        """Return the class of every node, also of a graph not seen in training. ``[n]``."""
+        return self._classes_of(self.predict_proba(graph))
 
     def predict_proba(self, graph: Any) -> NDArray[np.float32]:
-        """The probability of every class of every node. Shape ``[n, c]``."""
+        """Return the probability of every class of every node. Shape ``[n, c]``."""
         return self.describe(graph).probabilities
 
     def fit_predict(self, graph: Any, y: Any = None, **options: Any) -> NDArray[Any]:
-        """Train on a graph, then predict the class of every node of it."""
-        return self.fit(graph, y, **options).predict(graph)
+        """Train on a graph, and return the class of every node of it. Shape ``[n]``."""
+        self.fit(graph, y, **options)
+        assert self.run_.nodes.probabilities is not None
+        return self._classes_of(self.run_.nodes.probabilities.numpy())
+
+    def _classes_of(self, probabilities: NDArray[Any]) -> NDArray[Any]:
+        found: NDArray[Any] = self.classes_[probabilities.argmax(1)]
+        return found
 
     def score(self, graph: Any, y: Any = None, mask: Any = None) -> float:
-        """Accuracy, between 0 and 1.
+        """Return the metric of the estimator on some nodes; by default accuracy, from 0 to 1.
 
         Args:
             y: the true labels; those of the graph when None.
@@ -143,22 +163,23 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
                 with a label. Shape ``[n]``, bool, or one row or column for each run: that of
                 ``best_run_`` counts.
         """
-        predicted = self.predict(graph)
-        name = type(graph).__name__
+        chances = self.predict_proba(graph)
+        name, count = type(graph).__name__, chances.shape[0]
         true = labels_of(graph) if y is None else y
         if true is None:
             raise DataError(f"{name}: no labels to score against; give y")
-        labels, known = known_labels(true, predicted.shape[0], name)
+        labels, known = known_labels(true, count, name)
         if mask is None:
             mask = masks_of(graph).get("test_mask", known)
-        rows = as_mask(mask, predicted.shape[0], "mask")
+        rows = as_mask(mask, count, "mask")
         chosen = rows[self.best_run_ % rows.shape[0]].numpy() & known
         if not chosen.any():
             raise DataError(f"{name}: no node with a label to score; give another mask")
-        return float((labels[chosen] == predicted[chosen]).mean())
+        metric: Metric = METRICS.get(self.settings_[0].training.metric)()
+        return metric.measure(*_in_all_classes(chances[chosen], labels[chosen], self.classes_))
 
     def describe(self, graph: Any) -> NodeDescription:
-        """Probabilities, step, priority and embedding of every node of a graph.
+        """Return probabilities, step, priority and embedding of every node of a graph.
 
         Raises:
             DataError: the graph has another number of features than the one trained on.
@@ -197,26 +218,47 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         share = float(self.validation_share)
         return complete_masks(graph.labels, given, runs=self.n_runs, seed=seed, share=share)
 
-    def _keep(self, result: Fit) -> None:
-        self.model_: Network = result.model
-        self.settings_, self.best_run_ = result.settings, result.best_run
-        self.validation_score_ = float(result.val_accuracy[self.best_run_]) / 100
-        self.interrupted_ = result.history.interrupted
-        epochs = int(result.history.epochs[self.best_run_])
-        rows = result.history.metrics[:epochs, :, self.best_run_].numpy()
+    def _keep(self, run: TrainedRun) -> None:
+        trained, nodes, facts = run.config.trained, run.nodes, run.facts
+        assert trained is not None
+        self.run_, self.model_ = run, run.model
+        self.settings_, self.best_run_ = tuple(run_settings(run.config)), trained.best_run
+        self.classes_, self.n_features_in_ = np.array(trained.classes), trained.num_features
+        self.splits_ = nodes.splits
+        self.propagation_steps_ = nodes.steps.numpy()
+        self.node_priorities_ = nodes.priorities.numpy()
+        if nodes.embedding is not None:
+            self.embedding_ = nodes.embedding.numpy()
+        self.validation_score_ = float(facts["per_run"][self.best_run_]["val_score"])
+        self.interrupted_ = run.history.interrupted
+        epochs = int(run.history.epochs[self.best_run_])
+        rows = run.history.metrics[:epochs, :, self.best_run_].numpy()
         self.history_ = dict(zip(MEASURED, rows.T, strict=True))
-
-    def _describe_training(self, graph: Graph) -> None:
-        nodes = self.describe(graph)
-        self.propagation_steps_ = nodes.steps
-        self.node_priorities_ = nodes.priorities
-        self.embedding_ = nodes.embedding
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.target_tags.required = False
         return tags
+
+
+def _schema(graph: Graph) -> Schema:
+    """Return what ``ppro predict`` asks of a file with another graph."""
+    return Schema(kind="arrays", num_features=graph.num_features, class_names=graph.class_names)
+
+
+def _in_all_classes(
+    probabilities: NDArray[Any], labels: NDArray[Any], classes: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return probabilities and labels by number, with the classes that the model never saw.
+
+    The probability of those is 0.
+    """
+    new = [value for value in np.unique(labels).tolist() if value not in classes.tolist()]
+    number = {value: code for code, value in enumerate([*classes.tolist(), *new])}
+    codes = np.array([number[value] for value in labels.tolist()], dtype=np.int64)
+    wide = np.pad(probabilities.astype(np.float64), ((0, 0), (0, len(new))))
+    return wide, codes
 
 
 PPro = PProClassifier

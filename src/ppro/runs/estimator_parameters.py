@@ -1,4 +1,4 @@
-"""The parameters of the estimator, and what they say of each run."""
+"""The parameters of the estimator, and the settings of each run that follow from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppro.training.class_weights import ClassWeight
 
 SETTINGS = (
     *("strategy", "max_steps", "epsilon", "hidden", "dropout", "feature_norm"),
-    *("lr", "weight_decay", "epochs", "patience"),
+    *("lr", "weight_decay", "epochs", "patience", "metric"),
 )
 """The parameters of the estimator that are settings of the same name."""
 
@@ -40,6 +40,7 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         weight_decay: float | None = None,
         epochs: int | None = None,
         patience: int | None = None,
+        metric: str | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
         validation_share: float = 0.2,
         n_runs: int = 1,
@@ -59,6 +60,7 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         self.weight_decay = weight_decay
         self.epochs = epochs
         self.patience = patience
+        self.metric = metric
         self.class_weight = class_weight
         self.validation_share = validation_share
         self.n_runs = n_runs
@@ -68,7 +70,7 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         self.settings = settings
 
     def _settings(self) -> list[Settings]:
-        """The settings of every run."""
+        """Return the settings of every run."""
         given = {key: value for key in SETTINGS if (value := getattr(self, key)) is not None}
         if isinstance(self.backbone, str):
             given["backbone"] = self.backbone
@@ -84,6 +86,13 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
 
     def _own_backbone(self) -> OwnBackbone | None:
         return None if isinstance(self.backbone, str) else self.backbone
+
+    def _backbone_in_words(self) -> str | None:
+        """Return how the user writes a backbone of their own; None for one with a name."""
+        own = self._own_backbone()
+        if isinstance(own, type):
+            return own.__qualname__
+        return None if own is None else " ".join(repr(own).split())
 
     def _class_weight(self, classes: NDArray[Any]) -> ClassWeight | None:
         if self.class_weight is None or self.class_weight == "balanced":

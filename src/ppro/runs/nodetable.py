@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from ppro.compute.blocks import row_blocks
 from ppro.data.files.export import part_names
 from ppro.data.files.tables import arrow
 from ppro.data.splits import Splits
-from ppro.graph.core import UNLABELLED, Graph
-from ppro.training.fit import NodeTable
+from ppro.graph.core import UNLABELLED
+from ppro.runs.nodes import NodeRecords
 
 COLUMNS = ("id", "label", "predicted", "probability", "step", "priority", "split")
 """The first columns; after them comes the probability of each class."""
+
+CLASS_COLUMN = "p_"
+"""How the names of the columns with the probability of a class begin."""
 
 PART = 100_000
 """Rows made into text, or into a row group of Parquet, at a time."""
@@ -26,27 +26,12 @@ PART = 100_000
 PARQUET = (".parquet", ".pq")
 
 
-def write_nodes(
-    path: Path,
-    graph: Graph,
-    splits: Splits,
-    nodes: NodeTable,
-    run: int,
-    *,
-    parquet: bool = False,
-    of: Tensor | None = None,
-) -> None:
-    """Write the table of one run as CSV or as Parquet, part after part.
+def write_nodes(path: Path, records: NodeRecords, *, parquet: bool = False) -> None:
+    """Write the table as CSV or as Parquet, part after part.
 
     The texts of all nodes together would take far more memory than their numbers.
-
-    Args:
-        of: the nodes that the rows of the table are about; None for all. Shape ``[m]``.
     """
-    parts = (
-        node_columns(graph, splits, nodes, run, part, of)
-        for part in row_blocks(nodes.steps.shape[1], PART)
-    )
+    parts = (node_columns(records, part) for part in row_blocks(records.steps.shape[0], PART))
     if parquet:
         _write_parquet(path, parts)
         return
@@ -59,7 +44,7 @@ def write_nodes(
 
 
 def _write_parquet(path: Path, parts: Iterator[dict[str, Any]]) -> None:
-    """One row group for each part; the first part decides the types."""
+    """Write a row group for each part; the first part decides the types."""
     table, writer = arrow("pyarrow").table, arrow("pyarrow.parquet").ParquetWriter
     first = table(next(parts))
     with writer(path, first.schema) as file:
@@ -68,35 +53,28 @@ def _write_parquet(path: Path, parts: Iterator[dict[str, Any]]) -> None:
             file.write_table(table(columns, schema=first.schema))
 
 
-def node_columns(
-    graph: Graph,
-    splits: Splits,
-    nodes: NodeTable,
-    run: int,
-    part: slice,
-    of: Tensor | None = None,
-) -> dict[str, Any]:
-    """The columns of some of the rows by their names; texts as lists, numbers as arrays."""
-    about = torch.arange(part.start, part.stop) if of is None else of[part]
-    names, probabilities = graph.class_names, nodes.probabilities[run, part]
+def node_columns(records: NodeRecords, part: slice) -> dict[str, Any]:
+    """Return the columns of some of the rows by name; texts as lists, numbers as arrays."""
+    assert records.probabilities is not None
+    names, probabilities = records.class_names, records.probabilities[part]
     best, predicted = probabilities.max(-1)
-    masks = (mask[run : run + 1, about] for mask in (splits.train, splits.val, splits.test))
-    ids = graph.node_ids
+    run, splits, ids = records.run, records.splits, records.ids
+    masks = (mask[run : run + 1, part] for mask in (splits.train, splits.val, splits.test))
     first = (
-        [str(i) if ids is None else ids[i] for i in about.tolist()],
-        ["" if c == UNLABELLED else names[c] for c in graph.labels[about].tolist()],
+        [str(i) for i in range(part.start, part.stop)] if ids is None else list(ids[part]),
+        ["" if c == UNLABELLED else names[c] for c in records.labels[part].tolist()],
         [names[c] for c in predicted.tolist()],
         best.numpy(),
-        nodes.steps[run, part].numpy(),
-        nodes.priorities[run, part].numpy(),
+        records.steps[part].numpy(),
+        records.priorities[part].numpy(),
         part_names(Splits(splits.name, *masks), 0),
     )
-    chances = {f"p_{name}": probabilities[:, c].numpy() for c, name in enumerate(names)}
+    chances = {f"{CLASS_COLUMN}{name}": probabilities[:, c].numpy() for c, name in enumerate(names)}
     return dict(zip(COLUMNS, first, strict=True)) | chances
 
 
 def _rows(columns: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows as they stand in a CSV file: six digits say all that single precision knows."""
+    """Yield the rows of a CSV file; six digits are enough for single precision."""
     shown = [
         column if isinstance(column, list) else [f"{value:.6g}" for value in column.tolist()]
         for column in columns.values()

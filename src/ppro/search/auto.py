@@ -23,13 +23,10 @@ from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.search.auto_candidates import CANDIDATES, Candidate
+from ppro.settings.limits import BUDGET, SEARCH_SEED
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
 
-BUDGET = 180.0
-"""Seconds that a search takes unless told otherwise."""
-FIRST_SEED = 1000
-"""Seeds of the search begin here; those of the training that follows begin at 0."""
 FIRST_ROUND = 0.4
 """Share of the time that the first round gets."""
 RUNS = (2, 5, 6)
@@ -219,7 +216,7 @@ class _Clock:
 
     def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
         start, runs, before = time.monotonic(), _runs(number), sum(map(_runs, range(number)))
-        begin = FIRST_SEED + before
+        begin = SEARCH_SEED + before
         settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
         stop = _Stop(start + seconds)
         result: Fit | None = None

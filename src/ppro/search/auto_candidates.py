@@ -43,14 +43,14 @@ class Candidate:
 
     def variations(self) -> list[Candidate]:
         """The same with one of its training settings changed, each to a usual value."""
-        own = self.settings("none")
+        own = self.settings("none").flat()
         return [
             replace(
                 self, name=f"{self.name}, {key} {value:g}", changes={**self.changes, key: value}
             )
             for key, values in _USUAL.items()
             for value in values
-            if value != getattr(own, key)
+            if value != own[key]
         ]
 
 

@@ -42,7 +42,7 @@ class Recipe(BaseModel):
 
     dataset: str
     split: str
-    settings: Settings = Settings()
+    settings: Settings = Field(default_factory=Settings)
     found: Found | None = None
     paper: PaperResult | None = None
     note: str = ""

@@ -240,8 +240,9 @@ def parse_settings(values: Mapping[str, Any], where: str, inside: str = "") -> S
     Raises:
         SettingsError: a key is unknown or a value out of range.
     """
+    known = {*keys_of(values), *_GROUPS, "network"}
     for key in values:
-        if key not in (*keys_of(values), *_GROUPS, "network") and _is_of_another(key, values):
+        if key not in known and _is_of_another(key, values):
             raise SettingsError(
                 f"{where}: {key} is no setting of {_called(values)}; leave it out, or choose a "
                 f"network that has it: {', '.join(_having(key))}"

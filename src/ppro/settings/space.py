@@ -88,7 +88,7 @@ class Space:
 
 
 def draw_in_turns(spaces: Sequence[Space], number: int, seed: int = 0) -> list[Configuration]:
-    """Return configurations from several spaces, whose shapes take turns; see :meth:`Space.draw`."""
+    """Return configurations from several spaces, whose shapes take turns as in one."""
     sources = [source for i, s in enumerate(spaces) for source in s._sources(seed + 100 * i)]
     return _take_turns(sources, number)
 

@@ -22,10 +22,10 @@ from safetensors.torch import save
 from torch import Tensor
 
 from ppro.errors import RunError
+from ppro.settings.limits import CHECKPOINT_EVERY
 from ppro.training.fingerprint import Fingerprint, differing
 
 FORMAT = 1
-EVERY = 10.0
 _PART = "part-{}.safetensors"
 
 
@@ -41,7 +41,7 @@ class Checkpointing:
     """
 
     folder: Path
-    every: float = EVERY
+    every: float = CHECKPOINT_EVERY
     resume: bool = False
 
     @classmethod

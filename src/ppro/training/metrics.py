@@ -128,3 +128,9 @@ class RocAuc(Metric):
             return float(roc_auc_score(labels, probabilities[:, 1]))
         areas = [roc_auc_score(labels == c, probabilities[:, c]) for c in present]
         return float(np.mean(areas))
+
+
+def shown_metrics(chosen: str) -> list[type[Metric]]:
+    """Return the metrics to show: accuracy, then the chosen one where it is another."""
+    found: type[Metric] = METRICS.get(chosen)
+    return [Accuracy] if found.is_accuracy else [Accuracy, found]

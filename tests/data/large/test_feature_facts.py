@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from ppro.cli.recipe_choice import norm_of
 from ppro.data import statistics
-from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.findings import findings
+from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
-from ppro.data.large import LargePlan, feature_facts, generate_large, read_large
+from ppro.data.large import LargePlan, checks, generate_large, read_large
 from ppro.data.statistics import describe
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
+from ppro.search.choice import norm_of
 
 PLAN = LargePlan(nodes=200, degree=3, classes=3, features=4, train=0.4, val=0.2)
 
@@ -49,19 +49,19 @@ def test_numbers_and_findings_are_those_in_memory(
 ) -> None:
     large, small = both(tmp_path)
     monkeypatch.setattr(statistics, "BLOCK_ROWS", 17)
-    monkeypatch.setattr(feature_facts, "BLOCK", 52)
+    monkeypatch.setattr(checks, "BLOCK", 52)
     found, expected = describe(large), describe(small)
     for key, value in expected.items():
         if key != "name":
             assert found[key] == pytest.approx(value), key  # type: ignore[literal-required]
     assert findings(reading(large)) == findings(reading(small))
-    facts = feature_facts.feature_facts(large.rows)
-    assert facts == feature_facts.FeatureFacts(constant=1, zero=2, twins=3)
+    facts = checks.feature_facts(large.rows)
+    assert facts == checks.FeatureFacts(constant=1, zero=2, twins=3)
 
 
 def test_the_norm_is_chosen_from_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     large, _ = both(tmp_path)
-    monkeypatch.setattr("ppro.cli.recipe_choice.BLOCK_ROWS", 13)
+    monkeypatch.setattr("ppro.search.choice.BLOCK_ROWS", 13)
     assert norm_of(large) == "none"
     x = np.abs(np.load(tmp_path / "features.npy"))
     np.save(tmp_path / "features.npy", x)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from ppro.data.large import LargePlan, edges, generate, generate_large, read_large
+from ppro.data.large import LargePlan, generate, generate_large, read_large
 from ppro.data.large.store import ARRAYS
 from ppro.data.statistics import describe
 from ppro.errors import DataError
@@ -65,11 +65,11 @@ def test_the_same_plan_gives_the_same_bytes_and_another_seed_others(
 def test_rows_are_the_same_however_they_are_cut(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = edges.draw_edges(edges.Communities(600, 3, 4), 2400, 0.7, 4)
-    whole = edges.Neighbours(keys, 600)
+    keys = generate.draw_edges(generate.Communities(600, 3, 4), 2400, 0.7, 4)
+    whole = generate.Neighbours(keys, 600)
     expected = np.concatenate(list(whole.blocks()))
-    monkeypatch.setattr(edges, "CHUNK", 100)
-    cut = edges.Neighbours(keys, 600)
+    monkeypatch.setattr(generate, "CHUNK", 100)
+    cut = generate.Neighbours(keys, 600)
     assert np.array_equal(np.concatenate(list(cut.blocks())), expected)
     low, high = np.divmod(keys, 600)
     pairs = np.unique(np.concatenate([low * 600 + high, high * 600 + low]))

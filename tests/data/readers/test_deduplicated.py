@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppro.data import load_graph, make_splits
-from ppro.data.readers.deduplicated import (
+from ppro.data.readers.npz import (
     first_of_their_kind,
     read_deduplicated,
     read_deduplicated_masks,

@@ -9,7 +9,7 @@ import torch
 from ppro.data import load_graph, make_splits
 from ppro.data.catalog import DATASETS
 from ppro.data.package_index import unpack
-from ppro.data.readers.linqs import planetoid_order, read_linqs_cora
+from ppro.data.readers.planetoid import planetoid_order, read_linqs_cora
 from ppro.errors import DataError
 
 

@@ -11,10 +11,13 @@ import pytest
 import torch
 
 from ppro.data import Splits, load_graph
+from ppro.files import free_name
 from ppro.graph.core import Graph
-from ppro.insight.explain import ExplainedRun, explain_nodes, one_run
+from ppro.insight.explain import ExplainedRun, explain_nodes
 from ppro.insight.report import render, report_data
-from ppro.runs.runfolder import RunConfig, write_metrics
+from ppro.runs.config import RunConfig, run_settings
+from ppro.runs.opening import open_run
+from ppro.runs.writing import TrainedRun, write_run
 from ppro.settings.settings import Settings
 from ppro.training.assembly import prepare_inputs
 from ppro.training.fit import fit
@@ -36,18 +39,19 @@ Explain = Callable[..., ExplainedRun]
 
 
 def train(graph: Graph, folder: Path, runs: int = 2, **changes: Any) -> ExplainedRun:
-    """Train for a few epochs and explain the first run; the metrics go to the folder."""
-    values = {"epochs": 8, "hidden": 16, "max_steps": 4, **changes}
-    settings = [Settings.model_validate({**values, "seed": r}) for r in range(runs)]
+    """Train for a few epochs, write the run folder, and explain the first run."""
+    settings = Settings(**{"epochs": 8, "hidden": 16, "max_steps": 4, **changes})
+    config = RunConfig(dataset=graph.name, split="made up", runs=runs, settings=settings)
     part = torch.arange(graph.num_nodes).expand(runs, -1) % 5
     known = graph.labels >= 0
     splits = Splits("made up", (part < 2) & known, (part == 2) & known, (part > 2) & known)
-    result = fit(graph, splits, settings)
-    write_metrics(folder / "metrics.jsonl", result.history)
-    config = RunConfig(dataset=graph.name, split="made up", runs=runs, settings=settings[0])
-    single = one_run(result.model, settings, graph, 0)
-    told = explain_nodes(single, prepare_inputs(graph, settings[0], CPU), graph)
-    return ExplainedRun(config, graph, splits, result.nodes, 0, told)
+    result = fit(graph, splits, run_settings(config))
+    place = free_name(folder, "run")
+    write_run(place, TrainedRun.of(config, graph, splits, result, device="cpu"))
+    saved = open_run(place)
+    inputs = prepare_inputs(graph, settings, CPU)
+    told = explain_nodes(saved.model(CPU, run=0), inputs, graph)
+    return ExplainedRun(saved, graph, splits, 0, told)
 
 
 @pytest.fixture
@@ -79,7 +83,7 @@ def written(tmp_path: Path) -> Callable[[ExplainedRun], Path]:
 
     def write(run: ExplainedRun) -> Path:
         path = tmp_path / "report.html"
-        path.write_text(render(report_data(run, tmp_path)), encoding="utf-8")
+        path.write_text(render(report_data(run)), encoding="utf-8")
         return path
 
     return write

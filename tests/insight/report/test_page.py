@@ -16,6 +16,7 @@ from ppro.graph.core import Graph
 from ppro.insight.explain import ExplainedRun
 from ppro.insight.report import plotting_library, report_data
 from ppro.insight.report.page import CLOSING, OPENING, own_script, read_once, safe_json
+from ppro.parts import STRATEGIES
 from tests.insight.report.conftest import SCRIPT, Explain
 
 Write = Callable[[ExplainedRun], Path]
@@ -68,11 +69,10 @@ def test_json_stays_what_it_was() -> None:
 def test_a_report_lacks_what_the_model_lacks(
     explained: Explain,
     small_graph: Graph,
-    tmp_path: Path,
     change: dict[str, Any],
     missing: set[str],
 ) -> None:
-    charts = report_data(explained(small_graph, **change), tmp_path)["charts"]
+    charts = report_data(explained(small_graph, **change))["charts"]
     assert {name for name, chart in charts.items() if chart is None} == missing
     expected = 2 * (2 - len(missing & {"steps", "priorities"}))
     assert len(charts["relations"]) == expected
@@ -88,6 +88,14 @@ def test_the_script_writes_text_never_markup() -> None:
     script = own_script()
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert dangerous not in script
+
+
+def test_the_script_knows_no_strategy_by_its_name() -> None:
+    script = own_script().lower()
+    for name, strategy in STRATEGIES.items():
+        words = (strategy.title.lower(), f"to {strategy.verb}", f"p({strategy.verb})")
+        for word in words if strategy.verb else words[:1]:
+            assert word not in script, (name, word)
 
 
 def test_the_library_is_compiled_at_once() -> None:

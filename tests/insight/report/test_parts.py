@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from ppro.errors import RunError
 from ppro.graph.core import Graph
 from ppro.insight.report import explorer, figures
-from ppro.insight.report.curves import read_metrics, training_curves
+from ppro.insight.report.curves import training_curves
 from ppro.insight.report.explorer import explorer_data, sample
 from ppro.insight.report.measures import degrees, local_homophily, rank_correlation
 from ppro.insight.report.packing import TYPES, pack, pack_shares, pack_whole
 from ppro.insight.report.relations import degree_bins
+from ppro.insight.report.summary import summary_data
+from ppro.runs.metrics_file import read_metrics
 from tests.insight.report.conftest import Explain
 
 
@@ -97,15 +100,31 @@ def test_the_explorer_of_a_sample_keeps_the_numbers_of_the_graph(
     assert pairs <= set(map(tuple, small_graph.edge_index.T.tolist()))
 
 
-def test_metrics_come_back_by_epoch_and_run(explained: Explain, tmp_path: Path) -> None:
-    explained(path_free(), runs=3)
-    table = read_metrics(tmp_path)
-    assert table["val_accuracy"].shape == (8, 3)
-    charts = training_curves(table, 1, steps=True)
+def test_metrics_come_back_by_epoch_and_run(explained: Explain) -> None:
+    run = replace(explained(path_free(), runs=3), index=1)
+    assert run.saved.metrics()["val_accuracy"].shape == (8, 3)
+    charts = training_curves(run)
     assert [chart["title"] for chart in charts] == ["Validation accuracy", "Loss", "Mean step"]
     named = [trace["name"] for trace in charts[0]["figure"]["data"]]
     assert named[-1] == "run 1"
     json.dumps(charts, allow_nan=False)
+
+
+def test_a_metric_that_is_not_accuracy_is_shown_by_its_title(explained: Explain) -> None:
+    run = explained(path_free(), metric="macro-f1")
+    titles = [chart["title"] for chart in training_curves(run)]
+    assert titles[:2] == ["Validation accuracy", "Validation macro F1"]
+    summary = summary_data(run)
+    names = [tile["name"] for tile in summary["tiles"]]
+    assert names[1:4] == ["Validation accuracy", "Test macro F1", "Validation macro F1"]
+    assert summary["runs"]["head"][-2:] == ["validation macro F1", "test macro F1"]
+    facts = run.saved.facts
+    assert facts["metric"] == "macro-f1"
+    assert summary["tiles"][2]["value"] == (
+        f"{100 * facts['test_score_mean']:.2f} ± {100 * facts['test_score_std']:.2f} %"
+    )
+    scores = [row["val_score"] for row in facts["per_run"]]
+    assert run.saved.trained.best_run == int(np.argmax(scores))
 
 
 def path_free() -> Graph:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ppro.insight.tracking.base import SUMMARY
 from ppro.training.stopping import MEASURED, History
 
 RUNS, EPOCHS = 2, 3
@@ -20,5 +21,4 @@ def history() -> History:
 
 
 def facts() -> dict[str, Any]:
-    names = ("val_mean", "val_std", "test_mean", "test_std", "seconds")
-    return {**dict.fromkeys(names, 1.5), "epochs": 5, "dataset": "cora"}
+    return {**dict.fromkeys(SUMMARY, 1.5), "epochs": 5, "dataset": "cora"}

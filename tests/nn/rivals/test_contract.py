@@ -14,7 +14,7 @@ from ppro.data import Splits, load_graph, make_splits
 from ppro.graph.core import Graph
 from ppro.nn.network import Inputs, Network, Rows
 from ppro.parts import RIVALS
-from ppro.runs.runfolder import read_weights, write_weights
+from ppro.runs.tensors import read_weights, write_weights
 from ppro.settings.settings import Settings
 from ppro.training.assembly import all_rows, build_model, prepare_inputs
 from ppro.training.fit import fit
@@ -142,7 +142,7 @@ def test_dropout_acts_and_is_that_of_the_pass(name: str) -> None:
 def test_weights_survive_a_file(name: str, tmp_path: Path) -> None:
     runs = [settings_of(name, seed=seed) for seed in SEEDS]
     model, other = build_model(6, 3, runs, CPU), build_model(6, 3, runs[::-1], CPU)
-    write_weights(tmp_path / "weights.safetensors", model)
+    write_weights(tmp_path, model)
     read_weights(tmp_path, other)
     assert model.state_dict().keys() == other.state_dict().keys()
     for key, value in model.state_dict().items():

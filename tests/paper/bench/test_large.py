@@ -78,7 +78,7 @@ def test_what_was_measured_is_kept_and_not_measured_again(
         done.append(f"{case.nodes} {case.method}")
         return row_of(case)
 
-    monkeypatch.setattr(command, "measure_large", measured)
+    monkeypatch.setattr(measuring, "measure_large", measured)
     out = tmp_path / "large.json"
     with pytest.raises(typer.Exit):
         command.large([20_000, 10_000], graphs=tmp_path, out=out)

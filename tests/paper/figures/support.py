@@ -8,23 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppro.paper.figures.nodes import write_arrays
-from ppro.paper.figures.work import Work
+from ppro.paper.cells import Cell
+from ppro.paper.nodes import write_arrays
 from ppro.paper.store import Store
+from tests.paper.support import keep, reached
 
 RUNS = 3
 
 
-def write_accuracies(store: Store, work: Work, test: Sequence[float], **settings: Any) -> None:
+def write_accuracies(store: Store, cell: Cell, test: Sequence[float], **settings: Any) -> None:
     """Accuracies as a table keeps them."""
-    record = {
-        "runs": len(test),
-        "test": list(test),
-        "test_mean": float(np.mean(test)),
-        "test_std": float(np.std(test, ddof=1)),
-        "settings": {**settings, **work.cell.changes},
-    }
-    store.write(work.path(store), record)
+    keep(store, cell.place, {**reached(test), "settings": {**settings, **cell.changes}})
 
 
 def arrays(nodes: int = 60, seed: int = 0) -> dict[str, NDArray[Any]]:
@@ -46,8 +40,10 @@ def arrays(nodes: int = 60, seed: int = 0) -> dict[str, NDArray[Any]]:
     }
 
 
-def write_nodes(store: Store, work: Work, made: dict[str, NDArray[Any]]) -> None:
-    """The nodes of a work."""
-    write_arrays(work.path(store), made)
-    record = {"runs": RUNS, "val": [80.0, 82.0, 81.0], "settings": {"max_steps": 10}}
-    store.write(work.path(store), record)
+def write_nodes(store: Store, cell: Cell, made: dict[str, NDArray[Any]]) -> None:
+    """The nodes of a cell."""
+    path = store.path(cell.place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_arrays(path, made)
+    result = {"val": [80.0, 82.0, 81.0], "settings": {"max_steps": 10}}
+    keep(store, cell.place, result, runs=RUNS)

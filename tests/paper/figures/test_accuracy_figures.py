@@ -11,16 +11,17 @@ from ppro.paper.figures import ablation, convergence, depth, sensitivity
 from ppro.paper.store import Store
 from ppro.paper.tables import TABLES
 from tests.paper.figures.support import write_accuracies
+from tests.paper.support import keep, reached
 
 pytest.importorskip("matplotlib")
 
 
 def test_ablation_marks_what_is_more_than_noise(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    for work in ablation.works():
-        lower = 5.0 if "use_propagation" in work.cell.changes else 0.0
-        noise = 0.3 if "use_step" in work.cell.changes else 0.0
-        write_accuracies(store, work, [80 - lower + noise, 81 - lower - noise, 80.5 - lower])
+    for cell in ablation.cells():
+        lower = 5.0 if "use_propagation" in cell.changes else 0.0
+        noise = 0.3 if "use_step" in cell.changes else 0.0
+        write_accuracies(store, cell, [80 - lower + noise, 81 - lower - noise, 80.5 - lower])
     drawing = ablation.draw(store)
     assert drawing is not None
     assert len(drawing.figure.axes) == 3
@@ -33,7 +34,7 @@ def test_ablation_marks_what_is_more_than_noise(tmp_path: Path) -> None:
 def test_ablation_shows_what_is_there(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert ablation.draw(store) is None
-    write_accuracies(store, ablation.works()[0], [80.0, 81.0])
+    write_accuracies(store, ablation.cells()[0], [80.0, 81.0])
     drawing = ablation.draw(store)
     assert drawing is not None
     assert "| Cora | L2B | 80.5 ± 0.7 | missing |" in drawing.text
@@ -47,9 +48,8 @@ def test_convergence_says_when(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert convergence.draw(store) is None
     curve = np.minimum(np.arange(1, 201), 50.0)
-    for work in convergence.works():
-        record = {"runs": 2, "val_accuracy": [curve.tolist(), (curve + 2).tolist()]}
-        store.write(work.path(store), record)
+    for cell in convergence.cells():
+        keep(store, cell.place, {"curves": [curve.tolist(), (curve + 2).tolist()]})
     drawing = convergence.draw(store)
     assert drawing is not None
     assert "| Cora | L2B | 51.0 | 49 |" in drawing.text
@@ -57,18 +57,18 @@ def test_convergence_says_when(tmp_path: Path) -> None:
 
 
 def test_no_run_of_convergence_stops_early() -> None:
-    for work in convergence.works():
-        assert work.cell.changes["patience"] >= work.cell.changes["epochs"] == 200
+    for cell in convergence.cells():
+        assert cell.changes["patience"] >= cell.changes["epochs"] == 200
 
 
 def test_sensitivity_shows_the_span_and_the_choice(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert sensitivity.draw(store) is None
-    for work in sensitivity.works():
-        epsilon = work.cell.changes.get("epsilon", 0.9)
+    for cell in sensitivity.cells():
+        epsilon = cell.changes.get("epsilon", 0.9)
         base = 70 + 10 * epsilon
         chosen = {"lambda1": 1.0, "lambda2": 1.0, "epsilon": 0.9}
-        write_accuracies(store, work, [base, base + 1], **chosen)
+        write_accuracies(store, cell, [base, base + 1], **chosen)
     drawing = sensitivity.draw(store)
     assert drawing is not None
     assert "| Pubmed | ε | 71.5 at 0.1 | 79.5 at 0.9 |" in drawing.text
@@ -86,8 +86,7 @@ def test_depth_shows_the_cells_of_its_table(tmp_path: Path) -> None:
     assert depth.draw(store) is None
     cells = TABLES["depth"]().cells()
     for cell in cells:
-        path = store.cell_path(cell.dataset, cell.split, cell.method, cell.variant)
-        store.write(path, {"test_mean": 80.0, "test_std": 0.5, "test": [80.0], "runs": 1})
+        keep(store, cell.place, reached([80.0]))
     drawing = depth.draw(store)
     assert drawing is not None
     assert len(drawing.figure.axes) == 6

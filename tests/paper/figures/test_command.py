@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ppro.cli import main, missing_results
-from ppro.cli.reproduce import NAMES
+from ppro.cli import console, main
 from ppro.errors import RunError
+from ppro.paper import pool
 from ppro.paper.figures import FIGURES
-from ppro.paper.figures.ablation import ABLATION, works
+from ppro.paper.figures.ablation import ABLATION, cells
 from ppro.paper.figures.render import render
+from ppro.paper.sections import SECTIONS
 from ppro.paper.store import Store
 from tests.paper.figures.support import write_accuracies
 
@@ -20,13 +21,13 @@ from tests.paper.figures.support import write_accuracies
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     made = Store(tmp_path / "results")
-    for work in works():
-        write_accuracies(made, work, [80.0, 81.0])
+    for cell in cells():
+        write_accuracies(made, cell, [80.0, 81.0])
     return made
 
 
 def test_every_figure_has_a_command() -> None:
-    assert set(FIGURES) < set(NAMES)
+    assert set(FIGURES) < set(SECTIONS)
 
 
 def test_pictures_are_written_and_are_the_same_again(store: Store) -> None:
@@ -84,12 +85,12 @@ def test_ctrl_c_tells_what_is_kept(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(missing_results, "run_works", stopped)
+    monkeypatch.setattr(pool, "run_missing", stopped)
     words = ["ablation", "--quick", "--results", str(tmp_path / "kept")]
     monkeypatch.setattr(sys, "argv", ["ppro", "reproduce", *words])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == missing_results.INTERRUPTED
+    assert ended.value.code == console.INTERRUPTED
     told = capsys.readouterr().err
     assert f"kept in {tmp_path / 'kept'}; the same command goes on" in told
     assert "nothing was saved" not in told

@@ -39,9 +39,9 @@ def test_a_rank_correlation_is_found() -> None:
 def test_correlations_are_drawn_and_told(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert correlations.draw(store) is None
-    works = correlations.works()
-    write_nodes(store, works[0], arrays())
-    write_nodes(store, works[1], {**arrays(), "steps": np.ones((3, 60), dtype=np.uint8)})
+    cells = correlations.cells()
+    write_nodes(store, cells[0], arrays())
+    write_nodes(store, cells[1], {**arrays(), "steps": np.ones((3, 60), dtype=np.uint8)})
     drawing = correlations.draw(store)
     assert drawing is not None
     assert len(drawing.figure.axes) == 6
@@ -68,8 +68,8 @@ def test_nodes_of_one_value_stay_together() -> None:
 def test_relations_are_drawn(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert relations.draw(store) is None
-    for work in relations.works():
-        write_nodes(store, work, arrays())
+    for cell in relations.cells():
+        write_nodes(store, cell, arrays())
     drawing = relations.draw(store)
     assert drawing is not None
     assert len(drawing.figure.axes) == 6
@@ -90,7 +90,7 @@ def test_priorities_are_drawn(tmp_path: Path) -> None:
     graph = nx.disjoint_union_all([nx.star_graph(5)] * 4)
     made = arrays(graph.number_of_nodes())
     made["edges"] = np.array(graph.edges).T.astype(np.uint16)
-    write_nodes(store, priority.works()[0], made)
+    write_nodes(store, priority.cells()[0], made)
     drawing = priority.draw(store)
     assert drawing is not None
     assert drawing.text.count("| v") == 3

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from ppro.data import Splits
 from ppro.errors import RunError
-from ppro.paper.search import FIRST_SEED
 from ppro.search.tuning.evaluation import ON_CPU, Evaluator, batch_size
 from ppro.search.tuning.session import Session
+from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.recipe import read_recipe
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
@@ -38,7 +38,7 @@ def test_the_value_is_the_mean_validation_accuracy_over_the_seeds(searched: Sess
     best = searched.study.complete()[0]
     recipe = read_recipe(searched.wishes.out)
     about = searched.subject
-    settings = [recipe.settings.replace(seed=FIRST_SEED + run) for run in range(2)]
+    settings = [recipe.settings.replace(seed=SEARCH_SEED + run) for run in range(2)]
     again = fit(about.graph, about.splits, settings, threads=1).val_accuracy
     assert best.user_attrs["accuracies"] == pytest.approx(again.tolist(), abs=1e-4)
     assert best.value == pytest.approx(float(again.mean()), abs=1e-4)
@@ -106,7 +106,7 @@ def test_no_test_label_is_read() -> None:
         changed = replace(graph, labels=labels)
         worker = Evaluator(changed, splits, Settings(), torch.device("cpu"), 4)
         candidates = [Settings(epochs=5, hidden=8, lr=lr) for lr in (0.01, 0.05)]
-        found.append(worker.accuracies(candidates, range(2)))
+        found.append(worker.scores(candidates, range(2)))
         assert not worker._hidden.test.any()
     assert not torch.equal(graph.labels, other)
     assert found[0] == found[1]

@@ -7,14 +7,16 @@ import torch
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 
 from ppro.errors import SettingsError
-from ppro.paper.methods import METHODS, Method
-from ppro.search.tuning.spaces import NAMES, SHAPE, named_space, paper_space
+from ppro.search.methods import Method, find_method, method_names
+from ppro.search.tuning.spaces import NAMES, SHAPE, named_space
 from ppro.search.tuning.subject import kind_of_graph
 from ppro.settings.settings import Settings
 from tests.search.tuning.support import subject
 
 METHODS_OF_TABLES = [
-    m for m in METHODS.values() if set(m.settings) <= {"model", "backbone", "strategy"}
+    method
+    for method in map(find_method, method_names())
+    if not method.consistent and not method.wide
 ]
 
 
@@ -33,7 +35,7 @@ def test_every_method_has_every_space(method: Method, name: str) -> None:
 
 
 def test_the_grid_of_the_paper() -> None:
-    space = paper_space({}, controllers=True)
+    space = named_space("paper", Settings(), {})
     assert space.shapes == {"patience=100": {"patience": 100}, "patience=200": {"patience": 200}}
     choices = {
         key: set(d.choices) if isinstance(d, CategoricalDistribution) else (d.low, d.high)
@@ -50,10 +52,13 @@ def test_the_grid_of_the_paper() -> None:
         "epsilon": (0.1, 0.9),
     }
     assert space.size is None
+    first = {"lr": 0.01, "dropout": 0.5, "weight_decay": 5e-4}
+    assert space.first == {**first, "lambda1": 1.0, "lambda2": 1.0, "epsilon": 0.5}
 
 
 def test_a_backbone_alone_has_no_controllers_to_search() -> None:
-    assert set(paper_space({}, controllers=False).values) == {"lr", "dropout", "weight_decay"}
+    space = named_space("paper", Settings(strategy="none"), {})
+    assert set(space.values) == {"lr", "dropout", "weight_decay"}
 
 
 def test_what_is_fixed_is_not_searched() -> None:
@@ -71,7 +76,7 @@ def test_what_is_fixed_is_not_searched() -> None:
 
 
 def test_nothing_left_to_search() -> None:
-    fixed = dict.fromkeys([*paper_space({}, controllers=True).values, "patience"], 1)
+    fixed = dict.fromkeys([*named_space("paper", Settings(), {}).values, "patience"], 1)
     with pytest.raises(SettingsError, match="leave some to be searched"):
         named_space("paper", Settings(), fixed)
 

@@ -24,11 +24,7 @@ KINDS = "biufU"
 
 
 def read_npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz file by name.
-
-    Raises:
-        DataError: the file is damaged, holds objects, or claims more than it has.
-    """
+    """Return the arrays of an npz file by name."""
     check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:

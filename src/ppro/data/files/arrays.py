@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ppro.data.files.encode import as_tensor
+from ppro.data.files.columns import as_tensor
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import Schema
 from ppro.data.readers.raw import IntArray, Masks
@@ -38,14 +38,11 @@ MAX_CLASSES = 2**16
 def from_arrays(
     path: Path, arrays: Arrays, schema: Schema | None = None, features: Tensor | None = None
 ) -> Reading:
-    """The graph that the arrays of a file make.
+    """Return the graph that the arrays of a file make.
 
     Args:
         schema: that of a training; then labels are not needed.
         features: given apart from the arrays where they are sparse.
-
-    Raises:
-        DataError: an array is missing, of the wrong shape or type, or holds wrong values.
     """
     features = _features(path, arrays) if features is None else features
     num_nodes = int(features.shape[0])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ppro.data.files.reading import Reading
-from ppro.data.large.feature_facts import FeatureFacts, feature_facts
+from ppro.data.large.checks import FeatureFacts, feature_facts
 from ppro.data.statistics import Description, describe
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
@@ -21,7 +21,7 @@ HETEROPHILOUS = 0.1
 
 
 def findings(reading: Reading) -> list[str]:
-    """One line for everything odd: what it is, and what PPro does or advises."""
+    """Return one line for everything odd: what it is, and what PPro does or advises."""
     facts = describe(reading.graph)
     return [*_of_edges(reading), *_of_nodes(facts), *_of_features(reading.graph), *reading.notes]
 

@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
-from ppro.data.files.edges import end_columns
 from ppro.data.files.guard import check_file
+from ppro.data.files.nodes_and_edges import end_columns
 from ppro.data.files.pair import Pair, graph_of, resolved, text_columns
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Layout, Schema
@@ -20,11 +20,7 @@ ENDS = ("source", "target")
 
 
 def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Reading:
-    """Read a graph whose node attributes are the columns of a table; see ``read_pair``.
-
-    Raises:
-        DataError: the file is broken, declares a document type or lacks an attribute.
-    """
+    """Read a graph whose node attributes are the columns of a table; see ``read_pair``."""
     check_file(path)
     declared = _declared_nodes(path)
     nodes, edges = graph_tables(path, _parsed(path), declared)
@@ -37,7 +33,7 @@ def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Re
 
 
 def graph_tables(path: Path, graph: Any, declared: Counter[str]) -> tuple[Any, Any]:
-    """The nodes and edges of a NetworkX graph as two pandas frames."""
+    """Return the nodes and edges of a NetworkX graph as two pandas frames."""
     pd = arrow("pandas")
     for node, count in declared.items():
         if count > 1:

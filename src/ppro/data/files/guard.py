@@ -13,11 +13,7 @@ MAX_BYTES = 8 * 2**30
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be a file with a graph.
-
-    Raises:
-        DataError: it is missing, a folder, not readable, empty or too large.
-    """
+    """Refuse what cannot be a file with a graph."""
     try:
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name the file inside it")
@@ -44,7 +40,7 @@ def check_size(path: Path, size: int) -> None:
 
 
 def _memory() -> int:
-    """Bytes of memory in this machine; a usual number where the system does not tell."""
+    """Return bytes of memory in this machine; a usual number where the system does not tell."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -52,6 +48,6 @@ def _memory() -> int:
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file's bytes."""
+    """Return the hash of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

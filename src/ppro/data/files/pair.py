@@ -10,10 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ppro.data.files.columns import check_column, choose_columns
-from ppro.data.files.edges import edge_pairs, edge_weights, end_columns
-from ppro.data.files.encode import encode
-from ppro.data.files.nodes import class_codes, classes_of, node_ids, split_masks
+from ppro.data.files.columns import check_column, choose_columns, encode
+from ppro.data.files.nodes_and_edges import (
+    class_codes,
+    classes_of,
+    edge_pairs,
+    edge_weights,
+    end_columns,
+    node_ids,
+    split_masks,
+)
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import CategoricalColumn, Layout, Schema
 from ppro.data.files.tables import column_names, read_table
@@ -49,9 +55,6 @@ def read_pair(nodes: Path, edges: Path, layout: Layout, schema: Schema | None = 
 
     Args:
         schema: that of a training, to be applied to these tables; None makes a new one.
-
-    Raises:
-        DataError: a file, a column or a cell is not what it should be; the message says which.
     """
     node_columns, edge_columns = column_names(nodes), column_names(edges)
     layout = resolved(nodes, node_columns, layout, schema)
@@ -63,7 +66,7 @@ def read_pair(nodes: Path, edges: Path, layout: Layout, schema: Schema | None = 
 def resolved(
     path: Path, columns: Sequence[str], layout: Layout, schema: Schema | None = None
 ) -> Layout:
-    """The layout with every column name filled in: from a schema, or by the usual names."""
+    """Return the layout with every column name filled in: from a schema, or by the usual names."""
     if schema is not None:
         layout = _layout_of(schema)
         if schema.label not in columns:
@@ -83,7 +86,7 @@ def resolved(
 
 
 def text_columns(layout: Layout) -> set[str]:
-    """The columns of the node table that hold text, whatever they look like."""
+    """Return the columns of the node table that hold text, whatever they look like."""
     named = (layout.id, layout.label, layout.split_column, *layout.categorical)
     return {name for name in named if name is not None}
 
@@ -91,7 +94,7 @@ def text_columns(layout: Layout) -> set[str]:
 def graph_of(
     pair: Pair, layout: Layout, ends: tuple[str, str], schema: Schema | None = None
 ) -> Reading:
-    """The graph of two frames; see :func:`read_pair`."""
+    """Return the graph of two frames; see :func:`read_pair`."""
     notes: tuple[str, ...] = ()
     if schema is None:
         schema, notes = _new_schema(pair, layout, ends)

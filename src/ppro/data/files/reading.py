@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ppro.data.files.cells import Floats
-from ppro.data.files.edges import EdgeFacts, edge_facts
+from ppro.data.files.columns import Floats
+from ppro.data.files.nodes_and_edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
 from ppro.data.names import RANDOM
 from ppro.data.readers.raw import IntArray, Masks
@@ -61,11 +61,7 @@ class Parts:
 def finished(
     path: Path, parts: Parts, schema: Schema, masks: Masks | None, notes: tuple[str, ...]
 ) -> Reading:
-    """Check the parts of a graph together; errors name the file that the edges came from.
-
-    Raises:
-        DataError: what :meth:`ppro.graph.core.Graph.build` refuses, and graphs without an edge.
-    """
+    """Check the parts of a graph together; errors name the file that the edges came from."""
     graph = Graph.build(
         str(path),
         torch.from_numpy(np.ascontiguousarray(parts.edges.T)),
@@ -85,7 +81,7 @@ def finished(
 
 
 def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
-    """The masks of every run.
+    """Return the masks of every run.
 
     Args:
         split: ``given``, the masks of the files, of which run r takes number r modulo their
@@ -106,6 +102,6 @@ def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
 
 
 def predict_only(graph: Graph, runs: int) -> Splits:
-    """The masks of a new graph: no node took part in the training or its measurements."""
+    """Return the masks of a new graph: no node took part in the training or its measurements."""
     none = torch.zeros((runs, graph.num_nodes), dtype=torch.bool)
     return Splits("none", none, none, none)

@@ -56,11 +56,7 @@ def save_graph(path: Path | str, graph: Any, splits: Splits | None = None) -> No
 
 
 def read_saved(path: Path, schema: Schema | None = None) -> Reading:
-    """Read what :func:`save_graph` wrote.
-
-    Raises:
-        DataError: the file is damaged, or something else.
-    """
+    """Read what :func:`save_graph` wrote."""
     check_file(path)
     try:
         with safe_open(str(path), framework="pt") as file:
@@ -153,5 +149,5 @@ def _csr(path: Path, parts: list[Tensor], num_features: Any) -> Tensor:
 
 
 def _numpy(tensor: Tensor) -> Any:
-    """A tensor as an array; NumPy has no bfloat16."""
+    """Return a tensor as an array; NumPy has no bfloat16."""
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()

@@ -11,9 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ppro.data.names import MAX_CATEGORIES
 from ppro.errors import DataError
-
-MAX_CATEGORIES = 50
 
 Missing = Literal["mean", "error"]
 Scale = Literal["standard", "none"]
@@ -56,7 +55,12 @@ class NumericColumn(_Frozen):
     @property
     def width(self) -> int:
         """How many features it makes."""
-        return 2 if self.indicator else 1
+        return len(self.feature_names)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each feature that it makes."""
+        return [self.name, *([f"{self.name} is missing"] if self.indicator else [])]
 
 
 class CategoricalColumn(_Frozen):
@@ -72,6 +76,13 @@ class CategoricalColumn(_Frozen):
     def width(self) -> int:
         """How many features it makes."""
         return len(self.categories) + self.other + self.indicator
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each feature that it makes."""
+        rare = [f"{self.name} is another"] if self.other else []
+        missing = [f"{self.name} is missing"] if self.indicator else []
+        return [*(f"{self.name} = {value}" for value in self.categories), *rare, *missing]
 
 
 Column = Annotated[NumericColumn | CategoricalColumn, Field(discriminator="kind")]
@@ -101,13 +112,14 @@ class Schema(_Frozen):
     num_features: int = Field(ge=1)
     class_names: tuple[str, ...]
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """What the features are called; None where they have no names."""
+        return [name for column in self.columns for name in column.feature_names] or None
+
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema that a run folder holds.
-
-    Raises:
-        DataError: the file is missing or damaged.
-    """
+    """Read a schema that a run folder holds."""
     try:
         return Schema.model_validate_json(path.read_bytes())
     except OSError as error:

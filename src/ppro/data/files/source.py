@@ -8,16 +8,36 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ppro.data.files.archive import read_npz_arrays
 from ppro.data.files.arrays import from_arrays
-from ppro.data.files.folder import read_folder, signed_file
 from ppro.data.files.graphml import read_graphml
 from ppro.data.files.guard import check_file, sha256
+from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.pair import read_pair
 from ppro.data.files.reading import Reading
 from ppro.data.files.saved import read_saved
 from ppro.data.files.schema import Layout, Schema
 from ppro.data.files.tables import is_table
-from ppro.data.large import is_large_folder
+from ppro.data.large import META, is_large_folder, read_large
 from ppro.errors import DataError
+
+
+def read_folder(folder: Path, schema: Schema | None = None) -> Reading:
+    """Read the folder of a large graph."""
+    graph, masks = read_large(folder)
+    found = Schema(kind="arrays", num_features=graph.num_features, class_names=graph.class_names)
+    if schema is not None and schema != found:
+        raise DataError(
+            f"{folder}: {found.num_features} features and {len(found.class_names)} classes, but "
+            f"the run was trained with {schema.num_features} and {len(schema.class_names)}; give a "
+            "graph of the same kind"
+        )
+    facts = EdgeFacts(2 * graph.num_edges, 0, 0, graph.num_edges)
+    return Reading(graph, found, masks, facts, ())
+
+
+def signed_file(path: Path) -> Path:
+    """The file whose hash stands for a source: of a large graph the one that lists the others."""
+    return path / META if is_large_folder(path) else path
+
 
 SUFFIXES = (".npz", ".graphml", ".safetensors")
 """Kinds of files that hold a whole graph."""
@@ -48,7 +68,7 @@ class FileSource(BaseModel):
         return tuple(Path(path) for path in (self.nodes, self.edges, self.graph) if path)
 
     def signed(self) -> FileSource:
-        """The same files by absolute path, with their hashes."""
+        """Return the same files by absolute path, with their hashes."""
         absolute = {
             key: str(Path(path).absolute())
             for key, path in (("nodes", self.nodes), ("edges", self.edges), ("graph", self.graph))
@@ -58,11 +78,7 @@ class FileSource(BaseModel):
         return self.model_copy(update={**absolute, "sha256": hashes})
 
     def changed(self) -> list[str]:
-        """The files that are not what they were when they were signed.
-
-        Raises:
-            DataError: one is gone.
-        """
+        """Return the files that are not what they were when they were signed."""
         files = {path: signed_file(Path(path)) for path in self.sha256}
         for file in files.values():
             check_file(file)
@@ -70,7 +86,7 @@ class FileSource(BaseModel):
 
 
 def looks_like_file(name: str) -> bool:
-    """Whether a word on the command line means a file and not a graph of the catalogue."""
+    """Tell whether a word on the command line means a file and not a graph of the catalogue."""
     path = Path(name)
     return path.suffix.lower() in SUFFIXES or is_table(path) or len(path.parts) > 1 or path.exists()
 

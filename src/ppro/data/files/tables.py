@@ -23,20 +23,13 @@ def read_table(path: Path, text: Collection[str] = ()) -> Any:
 
     Args:
         text: columns to take as text whatever they look like: ids, labels.
-
-    Raises:
-        DataError: the file is not a whole table in UTF-8 CSV or Parquet.
     """
     check_file(path)
     return _reader(path)(path, text)
 
 
 def column_names(path: Path) -> list[str]:
-    """The names of a table's columns.
-
-    Raises:
-        DataError: the file has no header, or a name twice.
-    """
+    """Return the names of a table's columns."""
     check_file(path)
     names = _csv_header(path) if is_csv(path) else list(_parquet_file(path).schema_arrow.names)
     check_names(path, names)
@@ -56,7 +49,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 
 
 def arrow(part: str) -> Any:
-    """A module of Apache Arrow, or the advice to install it."""
+    """Return a module of Apache Arrow, or the advice to install it."""
     try:
         return import_module(part)
     except ModuleNotFoundError:
@@ -66,12 +59,12 @@ def arrow(part: str) -> Any:
 
 
 def is_csv(path: Path) -> bool:
-    """Whether the name of a file says that it is a CSV table."""
+    """Tell whether the name of a file says that it is a CSV table."""
     return path.suffix.lower() in (".csv", ".tsv", ".txt")
 
 
 def is_table(path: Path) -> bool:
-    """Whether the name of a file says that it is a table."""
+    """Tell whether the name of a file says that it is a table."""
     return is_csv(path) or path.suffix.lower() in (".parquet", ".pq")
 
 
@@ -137,7 +130,7 @@ def _csv_header(path: Path) -> list[str]:
 
 
 def _delimiter(path: Path) -> str:
-    """The character that the header uses most; a comma where it has one column."""
+    """Return the character that the header uses most; a comma where it has one column."""
     with path.open("rb") as file:
         header = file.readline(2**20).decode("utf-8", errors="replace")
     return max(DELIMITERS, key=header.count)
@@ -206,12 +199,12 @@ def _frame(path: Path, table: Any) -> Any:
 
 
 def with_text(frame: Any, names: Collection[str]) -> Any:
-    """The frame with some columns as text, where it has them."""
+    """Return the frame with some columns as text, where it has them."""
     return frame.assign(**{name: _as_text(frame[name]) for name in names if name in frame.columns})
 
 
 def _as_text(column: Any) -> Any:
-    """Cells as text, whole numbers without a decimal point and missing ones empty."""
+    """Return cells as text, whole numbers without a decimal point and missing ones empty."""
     pd = arrow("pandas")
     missing = column.isna()
     whole = pd.api.types.is_float_dtype(column) and bool((column[~missing] % 1 == 0).all())

@@ -1,8 +1,7 @@
 """Graphs too large for memory: a folder of arrays, written block by block and read by mapping.
 
-``plan`` says what ``generate`` makes, drawing its edges with ``edges``; ``store`` knows the files
-of a folder, ``reading`` maps them, after ``checks`` of the edges and ``feature_facts`` of the
-features. Nothing here holds all features in memory.
+``plan`` says what ``generate`` makes; ``store`` knows the files of a folder, ``reading`` maps them
+after the ``checks`` of edges, labels and features. Nothing here holds all features in memory.
 """
 
 from typing import TYPE_CHECKING

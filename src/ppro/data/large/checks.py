@@ -1,7 +1,8 @@
-"""What a large graph must satisfy, checked block by block; messages name the first offence."""
+"""What a large graph must satisfy and what is odd about it, found block by block."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,44 @@ def _refuse(path: Path, what: str, row: Any, column: Any, wrong: NDArray[np.bool
 
 
 def _hashed(low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A 64-bit hash of ordered pairs, SplitMix64's finaliser."""
+    """Return a 64-bit hash of ordered pairs, SplitMix64's finaliser."""
     h = low.astype(np.uint64) * np.uint64(_ODD[0]) + high.astype(np.uint64) * np.uint64(_ODD[1])
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
     hashed: NDArray[np.uint64] = h ^ (h >> np.uint64(31))
+    return hashed
+
+
+@dataclass(frozen=True)
+class FeatureFacts:
+    """Features that never vary, nodes whose features are all zero, nodes with those of another."""
+
+    constant: int
+    zero: int
+    twins: int
+
+
+def feature_facts(features: FeatureRows) -> FeatureFacts:
+    """Count them; rows are compared by a 64-bit hash, so memory is 8 bytes for each node."""
+    nodes, width = features.shape
+    factors = np.random.default_rng(0).integers(1, 2**63, size=width, dtype=np.uint64) | np.uint64(
+        1
+    )
+    low, high = np.full(width, np.inf, np.float32), np.full(width, -np.inf, np.float32)
+    hashes, zero = np.empty(nodes, dtype=np.uint64), 0
+    for rows in row_blocks(nodes, max(1, BLOCK // width)):
+        # Adding zero makes -0 and 0 the same bits.
+        block = features.read(rows).numpy() + np.float32(0)
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        zero += int((~block.any(axis=1)).sum())
+        hashes[rows] = _hashed_rows(block, factors)
+    constant, different = int((low == high).sum()), int(np.unique(hashes).size)
+    return FeatureFacts(constant, zero, nodes - different)
+
+
+def _hashed_rows(block: NDArray[np.float32], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a hash of each row: its bits, scattered and added with random odd factors."""
+    bits = block.view(np.uint32).astype(np.uint64)
+    bits ^= bits << np.uint64(31)
+    hashed: NDArray[np.uint64] = (bits * factors).sum(axis=1, dtype=np.uint64)
     return hashed

@@ -44,11 +44,7 @@ class LargePlan:
     seed: int = 0
 
     def check(self) -> None:
-        """Refuse what cannot be generated.
-
-        Raises:
-            DataError: a number is out of range, or two do not go together.
-        """
+        """Refuse what cannot be generated."""
         for key, (low, high) in _RANGES.items():
             value = getattr(self, key)
             if not low <= value <= high:

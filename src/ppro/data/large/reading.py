@@ -23,16 +23,12 @@ from ppro.graph.large import FeatureRows, LargeGraph
 
 
 def is_large_folder(path: Path) -> bool:
-    """Whether a path is a folder that holds a large graph."""
+    """Tell whether a path is a folder that holds a large graph."""
     return (path / META).is_file()
 
 
 def read_large(folder: Path) -> tuple[LargeGraph, Masks | None]:
-    """Open a large graph, and the split that it states.
-
-    Raises:
-        DataError: a file is missing or damaged, or a value is out of range.
-    """
+    """Open a large graph, and the split that it states."""
     meta = read_meta(folder)
     opened = {name: open_array(folder, name, meta) for name in meta.bytes}
     starts, labels = np.array(opened["indptr.npy"]), np.array(opened["labels.npy"])

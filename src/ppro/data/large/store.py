@@ -55,7 +55,7 @@ class Meta(BaseModel):
     made_with: dict[str, float] = Field(default_factory=dict, description="of a generated graph")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape that an array must have."""
+        """Return the shape that an array must have."""
         return {
             "features.npy": (self.nodes, self.features),
             "indptr.npy": (self.nodes + 1,),
@@ -84,11 +84,7 @@ def write_meta(folder: Path, meta: Meta) -> Meta:
 
 
 def read_meta(folder: Path) -> Meta:
-    """Read ``meta.json`` and check that the files are there in their full sizes.
-
-    Raises:
-        DataError: the folder is incomplete, damaged, or of a version to come.
-    """
+    """Read ``meta.json`` and check that the files are there in their full sizes."""
     path = folder / META
     try:
         if path.stat().st_size > _MOST_META:
@@ -124,9 +120,6 @@ def open_array(folder: Path, name: str, meta: Meta) -> np.memmap[Any, Any]:
     """Map an array of a folder into memory, its type and shape checked, its values not.
 
     Pages come in when they are touched. The mapping is private: what is written stays in memory.
-
-    Raises:
-        DataError: it is not the array that ``meta.json`` says.
     """
     path = folder / name
     try:

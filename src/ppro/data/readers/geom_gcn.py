@@ -39,7 +39,7 @@ def read_geom_gcn(edges: Path, nodes: Path, *, indexed_features: int | None = No
 
 
 def read_split_files(paths: Sequence[Path]) -> Masks:
-    """Geom-GCN's split files as masks, one run per file."""
+    """Return Geom-GCN's split files as masks, one run per file."""
     runs = [npz_arrays(path, SPLIT_PARTS) for path in paths]
     for path, run in zip(paths, runs, strict=True):
         if any(part.ndim != 1 or part.shape != runs[0][0].shape for part in run):

@@ -11,7 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppro.data.readers.raw import MAX_FILE_BYTES, Masks, RawGraph, broken, raw_graph
+from ppro.data.readers.raw import (
+    MAX_FILE_BYTES,
+    BoolArray,
+    IntArray,
+    Masks,
+    RawGraph,
+    broken,
+    raw_graph,
+)
 
 
 def read_npz(path: Path) -> RawGraph:
@@ -34,7 +42,7 @@ def read_npz_masks(path: Path) -> Masks:
 
 
 def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
-    """Named arrays of an npz file; a pickled or oversized member is refused."""
+    """Return named arrays of an npz file; a pickled or oversized member is refused."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
@@ -46,3 +54,39 @@ def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
         raise broken(path, f"an array is missing ({error.args[0]})") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise broken(path, f"not a readable npz file ({error})") from error
+
+
+def first_of_their_kind(edges: IntArray, labels: IntArray) -> BoolArray:
+    """Return which nodes share their label and all neighbours with no earlier node.
+
+    Args:
+        edges: pairs of nodes, in any direction. Shape ``[E, 2]``.
+    """
+    neighbours: list[set[int]] = [set() for _ in labels]
+    for source, target in edges.tolist():
+        neighbours[source].add(target)
+        neighbours[target].add(source)
+    seen: set[tuple[int, frozenset[int]]] = set()
+    kept = np.zeros(len(labels), dtype=np.bool_)
+    for node, label in enumerate(labels.tolist()):
+        kind = label, frozenset(neighbours[node])
+        kept[node] = kind not in seen
+        seen.add(kind)
+    return kept
+
+
+def read_deduplicated(path: Path) -> RawGraph:
+    """Return the graph that the kept nodes induce."""
+    read_npz(path)  # for its checks
+    edges, features, labels = npz_arrays(path, ("edges", "node_features", "node_labels"))
+    kept = first_of_their_kind(edges, labels)
+    number = np.cumsum(kept) - 1
+    inside = kept[edges].all(1)
+    return raw_graph(number[edges[inside]], sp.csr_matrix(features[kept]), labels[kept])
+
+
+def read_deduplicated_masks(path: Path) -> Masks:
+    """Return the masks of the kept nodes."""
+    edges, labels = npz_arrays(path, ("edges", "node_labels"))
+    kept, masks = first_of_their_kind(edges, labels), read_npz_masks(path)
+    return Masks(masks.train[:, kept], masks.val[:, kept], masks.test[:, kept])

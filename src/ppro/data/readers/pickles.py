@@ -82,20 +82,12 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_array(path: Path) -> NDArray[Any]:
-    """The NumPy array pickled in ``path``.
-
-    Raises:
-        DataError: the file is hostile, truncated or holds something else.
-    """
+    """Return the NumPy array pickled in ``path``."""
     return _rebuilt_array(path, _load(path))
 
 
 def read_csr(path: Path) -> sp.csr_matrix:
-    """The SciPy CSR matrix pickled in ``path``.
-
-    Raises:
-        DataError: the file is hostile, truncated, inconsistent or holds something else.
-    """
+    """Return the SciPy CSR matrix pickled in ``path``."""
     stub = _load(path)
     state = stub.state if isinstance(stub, _Csr) else None
     if not isinstance(state, dict) or not {"data", "indices", "indptr", "_shape"} <= set(state):
@@ -110,11 +102,7 @@ def read_csr(path: Path) -> sp.csr_matrix:
 
 
 def read_adjacency(path: Path) -> dict[int, list[int]]:
-    """The neighbour lists pickled in ``path``.
-
-    Raises:
-        DataError: the file is hostile, truncated or holds something else.
-    """
+    """Return the neighbour lists pickled in ``path``."""
     lists = _load(path)
     if not isinstance(lists, dict) or not all(
         type(node) is int and type(row) is list and all(type(other) is int for other in row)

@@ -46,12 +46,12 @@ class Masks:
 
 
 def broken(path: Path, what: str) -> DataError:
-    """The error for a file whose content is not what its format promises."""
+    """Return the error for a file whose content is not what its format promises."""
     return DataError(f"{path}: {what}; delete the file and fetch it again")
 
 
 def file_bytes(path: Path) -> bytes:
-    """The content of a raw file, refused when it is too large to be one."""
+    """Return the content of a raw file, refused when it is too large to be one."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise broken(path, f"larger than {MAX_FILE_BYTES // 2**20} MiB")
@@ -61,7 +61,7 @@ def file_bytes(path: Path) -> bytes:
 
 
 def file_lines(path: Path) -> list[str]:
-    """The lines of a raw ASCII file."""
+    """Return the lines of a raw ASCII file."""
     try:
         return file_bytes(path).decode("ascii").splitlines()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The data behind the graph explorer: every node's story, packed."""
+"""The data behind the graph explorer: what is said of every node, packed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ppro.insight.explain import ExplainedRun
 from ppro.insight.report.layout import positions
 from ppro.insight.report.measures import degrees, local_homophily
 from ppro.insight.report.packing import pack, pack_shares, pack_whole
+from ppro.insight.story import decision_name
+from ppro.nn.strategies import Strategy
 
 MAX_DRAWN = 3000
 """Up to this many nodes the whole graph is drawn; of a larger one, neighbourhoods."""
@@ -25,7 +27,7 @@ IndexArray = NDArray[np.int64]
 
 
 def explorer_data(run: ExplainedRun) -> dict[str, Any]:
-    """Everything that the explorer knows of the nodes."""
+    """Return everything that the explorer knows of the nodes."""
     shares = int(np.prod(run.explanation.probabilities.shape[1:]))
     kept = sample(run.graph, max(MAX_SHARES // shares, 1))
     edges = _edges(run.graph, kept)
@@ -37,19 +39,20 @@ def explorer_data(run: ExplainedRun) -> dict[str, Any]:
         "edges": pack_whole(edges),
         "positions": _positions(edges, len(kept)),
         "start": _start(run, kept),
-        "strategy": run.config.settings.strategy,
+        "verb": decision_name(run),
+        "told": run.strategy.told if run.explanation.decisions is not None else Strategy.told,
         "epsilon": run.config.settings.controllers.epsilon,
-        "lastStep": run.explanation.probabilities.shape[1] - 1,
+        "lastStep": run.explanation.last_step,
         "measureNames": list(run.explanation.measure_names),
         "driverNames": list(run.explanation.driver_names),
-        "featureNames": None if run.feature_names is None else list(run.feature_names),
+        "featureNames": run.feature_names,
         **_node_columns(run, kept),
         **_explanation_columns(run, kept),
     }
 
 
 def sample(graph: Graph, most: int) -> IndexArray:
-    """All nodes, or the first ones found by walking breadth-first from random nodes."""
+    """Return all nodes, or the first ones found by walking breadth-first from random nodes."""
     if graph.num_nodes <= most:
         return np.arange(graph.num_nodes)
     starts = np.searchsorted(graph.edge_index[0].numpy(), np.arange(graph.num_nodes + 1))
@@ -88,7 +91,7 @@ def _positions(edges: IndexArray, num_nodes: int) -> dict[str, str] | None:
 
 
 def _start(run: ExplainedRun, kept: IndexArray) -> int:
-    """The node to show first: one that propagation put right, neither lonely nor a hub."""
+    """Return the node to show first: one that propagation put right, of a middling degree."""
     labels, degree = run.graph.labels.numpy()[kept], degrees(run.graph)[kept]
     first = run.explanation.by_step[:, 0].numpy()[kept]
     predicted = run.explanation.predicted.numpy()[kept]
@@ -116,12 +119,11 @@ def _explanation_columns(run: ExplainedRun, kept: IndexArray) -> dict[str, Any]:
     def floats(values: Tensor | None) -> dict[str, str] | None:
         return None if values is None else pack(values.numpy()[kept], "f32")
 
-    decides = e.decisions is not None
     return {
         "probabilities": pack_shares(e.probabilities.numpy()[kept]),
         "decisions": None if e.decisions is None else pack_shares(e.decisions.numpy()[kept]),
         "steps": pack_whole(e.steps.numpy()[kept]),
-        "decides": decides,
+        "decides": e.chosen,
         "priorities": floats(e.priorities),
         "measures": floats(e.measures),
         "drivers": floats(e.drivers),

@@ -8,6 +8,7 @@ markup in texts, so every text of the user goes through :func:`plain`.
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,13 @@ LONGEST = 24
 
 
 def plain(text: str) -> str:
-    """A user's text, shortened, in which plotly finds no markup."""
+    """Return a user's text, shortened, in which plotly finds no markup."""
     short = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     return html.escape(short, quote=False)
 
 
 def figure(data: list[dict[str, Any]], x: str, y: str, **layout: Any) -> Figure:
-    """Traces under two axis titles."""
+    """Return traces under two axis titles."""
     axes = {"xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}}}
     for axis in axes:
         axes[axis] |= layout.pop(axis, {})
@@ -39,118 +40,104 @@ def figure(data: list[dict[str, Any]], x: str, y: str, **layout: Any) -> Figure:
 
 
 def step_axis(last: int) -> dict[str, Any]:
-    """An axis of steps: ticks at whole numbers, about eight of them."""
+    """Return an axis of steps: ticks at whole numbers, about eight of them."""
     return {"tick0": 0, "dtick": max(1, -(-last // 8))}
 
 
 def numbers(values: NDArray[Any], digits: int = 5) -> list[Any]:
-    """Rounded to a few digits, to keep the file small."""
+    """Return values rounded to a few digits, to keep the file small."""
     return [None if not np.isfinite(v) else float(f"{v:.{digits}g}") for v in values.tolist()]
 
 
+def line(x: list[Any], y: list[Any], colour: str, name: str = "", **more: Any) -> dict[str, Any]:
+    """Return a trace that joins points."""
+    style = {"color": colour, **more.pop("line", {})}
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": style, **more}
+
+
+def bars(x: list[Any], y: list[Any], colour: str, hover: str, **more: Any) -> dict[str, Any]:
+    """Return a trace of bars."""
+    shown = {"marker": {"color": colour}, "hovertemplate": f"{hover}<extra></extra>"}
+    return {"type": "bar", "x": x, "y": y, **shown, **more}
+
+
+def heatmap(
+    x: Sequence[Any], y: Sequence[Any], counts: NDArray[Any], shares: FloatArray, hover: str
+) -> dict[str, Any]:
+    """Return a trace of cells: shares from 0 to 1 as colour, counts as text."""
+    cells = {"x": x, "y": y, "z": [numbers(row, 3) for row in shares], "text": counts.tolist()}
+    scale = {"colorscale": "@sequential", "zmin": 0, "zmax": 1, "showscale": False}
+    return {"type": "heatmap", **cells, **scale, "hovertemplate": f"{hover}<extra></extra>"}
+
+
 def confusion(run: ExplainedRun) -> Figure:
-    """Test nodes by label and prediction; shares of a label's nodes give the colour."""
+    """Draw test nodes by label and prediction; shares of a label's nodes give the colour."""
     numbered = [str(i) for i in range(run.graph.num_classes)]
     named = [plain(name) for name in run.graph.class_names]
-    names = (
-        numbered
-        if named == numbered
-        else [f"{a} {b}" for a, b in zip(named, numbered, strict=True)]
-    )
-    chosen = (run.splits.test[run.index] & (run.graph.labels >= 0)).numpy()
+    names = [a if named == numbered else f"{a} {b}" for a, b in zip(named, numbered, strict=True)]
+    chosen = _tested(run)
     labels, size = run.graph.labels.numpy()[chosen], len(names)
     predicted = run.explanation.predicted.numpy()[chosen]
     counts = np.bincount(labels * size + predicted, minlength=size**2).reshape(size, size)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    trace = {
-        "type": "heatmap",
-        "z": [numbers(row, 3) for row in shares],
-        "text": counts.tolist(),
-        "x": numbered,
-        "y": names,
-        "colorscale": "@sequential",
-        "zmin": 0,
-        "zmax": 1,
-        "xgap": 2,
-        "ygap": 2,
-        "showscale": False,
-        "hovertemplate": "label %{y}<br>predicted %{x}<br>%{text} nodes, %{z:.1%}<extra></extra>",
-    }
+    hover = "label %{y}<br>predicted %{x}<br>%{text} nodes, %{z:.1%}"
+    trace = heatmap(numbered, names, counts, shares, hover) | {"xgap": 2, "ygap": 2}
     if size <= 12:
         trace["texttemplate"] = "%{text}"
     across = {"type": "category", "tickangle": 0}
     down = {"type": "category", "autorange": "reversed", "automargin": True}
     drawn = figure([trace], "predicted", "", yaxis=down, xaxis=across)
-    drawn["narrow"] = {
-        "yaxis": {**drawn["layout"]["yaxis"], "tickvals": names, "ticktext": numbered}
-    }
-    return drawn
+    axis = drawn["layout"]["yaxis"]
+    return {**drawn, "narrow": {"yaxis": {**axis, "tickvals": names, "ticktext": numbered}}}
+
+
+def _tested(run: ExplainedRun) -> NDArray[np.bool_]:
+    """Tell which nodes are for testing and have a label."""
+    found: NDArray[np.bool_] = (run.splits.test[run.index] & (run.graph.labels >= 0)).numpy()
+    return found
 
 
 def steps_histogram(run: ExplainedRun) -> Figure:
-    """How many nodes stopped at each step, right and wrong ones apart."""
-    steps, last = run.explanation.steps.numpy(), run.explanation.probabilities.shape[1] - 1
+    """Draw how many nodes stopped at each step, right and wrong ones apart."""
+    steps, last = run.explanation.steps.numpy(), run.explanation.last_step
     labels = run.graph.labels.numpy()
-    right = run.explanation.predicted.numpy() == labels
-    groups = [
-        ("right", right & (labels >= 0), "@right"),
-        ("wrong", ~right & (labels >= 0), "@wrong"),
-    ]
-    if (labels < 0).any():
-        groups.append(("no label", labels < 0, "@muted"))
-    bars = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": list(range(last + 1)),
-            "y": np.bincount(steps[chosen], minlength=last + 1).tolist(),
-            "marker": {"color": colour},
-            "hovertemplate": f"step %{{x}}: %{{y}} nodes {name}<extra></extra>",
-        }
+    right, known = run.explanation.predicted.numpy() == labels, labels >= 0
+    groups = [("right", right & known, "@right"), ("wrong", ~right & known, "@wrong")]
+    if not known.all():
+        groups.append(("no label", ~known, "@muted"))
+    ticks = list(range(last + 1))
+    drawn = [
+        bars(
+            ticks,
+            np.bincount(steps[chosen], minlength=last + 1).tolist(),
+            colour,
+            f"step %{{x}}: %{{y}} nodes {name}",
+            name=name,
+        )
         for name, chosen, colour in groups
     ]
     axis = step_axis(last)
-    return figure(bars, "step", "nodes", barmode="stack", legend=LEGEND, xaxis=axis)
+    return figure(drawn, "step", "nodes", barmode="stack", legend=LEGEND, xaxis=axis)
 
 
 def accuracy_by_step(run: ExplainedRun) -> Figure:
-    """Test accuracy had every node stopped at step k, beside that of the steps they chose."""
-    labels = run.graph.labels.numpy()
-    chosen = (run.splits.test[run.index] & (run.graph.labels >= 0)).numpy()
-    hits = run.explanation.by_step.numpy()[chosen] == labels[chosen, None]
-    own = run.explanation.predicted.numpy()[chosen] == labels[chosen]
-    last = hits.shape[1] - 1
+    """Draw the test accuracy had every node stopped at step k, and with the steps they chose."""
+    chosen, last = _tested(run), run.explanation.last_step
+    labels = run.graph.labels.numpy()[chosen]
+    hits = run.explanation.by_step.numpy()[chosen] == labels[:, None]
+    own = run.explanation.predicted.numpy()[chosen] == labels
     at_k, at_own = 100 * hits.mean(0), 100 * float(own.mean()) if own.size else np.nan
+    ticks, both, dash = list(range(last + 1)), np.array([at_own, at_own]), {"dash": "dash"}
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": "every node stops at k",
-            "x": list(range(last + 1)),
-            "y": numbers(at_k, 4),
-            "line": {"color": "@accent"},
-        },
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "each node at its own step",
-            "x": [0, last],
-            "y": numbers(np.array([at_own, at_own]), 4),
-            "line": {"color": "@second", "dash": "dash"},
-        },
+        line(ticks, numbers(at_k, 4), "@accent", "every node stops at k", mode="lines+markers"),
+        line([0, last], numbers(both, 4), "@second", "each node at its own step", line=dash),
     ]
     return figure(traces, "step k", "test accuracy, %", xaxis=step_axis(last))
 
 
 def priorities_histogram(priorities: FloatArray) -> Figure:
-    """How the priorities spread over the nodes."""
+    """Draw how the priorities spread over the nodes."""
     counts, edges = np.histogram(priorities, bins=40)
-    bar = {
-        "type": "bar",
-        "x": numbers((edges[:-1] + edges[1:]) / 2),
-        "y": counts.tolist(),
-        "width": float(edges[1] - edges[0]),
-        "marker": {"color": "@accent"},
-        "hovertemplate": "priority %{x:.3f}: %{y} nodes<extra></extra>",
-    }
+    middle, hover = numbers((edges[:-1] + edges[1:]) / 2), "priority %{x:.3f}: %{y} nodes"
+    bar = bars(middle, counts.tolist(), "@accent", hover, width=float(edges[1] - edges[0]))
     return figure([bar], "priority w", "nodes", bargap=0.05)

@@ -6,14 +6,13 @@ import base64
 import hashlib
 import re
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from ppro.errors import SettingsError
 from ppro.files import dump_json
 from ppro.insight.explain import ExplainedRun
 from ppro.insight.report import figures
-from ppro.insight.report.curves import read_metrics, training_curves
+from ppro.insight.report.curves import training_curves
 from ppro.insight.report.explorer import explorer_data
 from ppro.insight.report.relations import relations
 from ppro.insight.report.summary import summary_data
@@ -35,31 +34,24 @@ CLOSING = "return Plotly;\n}));"
 """How the function around plotly.js begins and ends."""
 
 
-def report_data(run: ExplainedRun, folder: Path) -> dict[str, Any]:
-    """All that the page shows, as JSON values.
-
-    Args:
-        folder: the run folder, for its training curves.
-    """
-    decides = run.explanation.decisions is not None
-    priorities = run.explanation.priorities
+def report_data(run: ExplainedRun) -> dict[str, Any]:
+    """Return all that the page shows, as JSON values."""
+    told, priorities = run.explanation, run.explanation.priorities
     charts: dict[str, Any] = {
-        "curves": training_curves(read_metrics(folder), run.index, steps=decides),
+        "curves": training_curves(run),
         "confusion": figures.confusion(run),
-        "steps": figures.steps_histogram(run) if decides else None,
-        "accuracyByStep": None,
+        "steps": figures.steps_histogram(run) if told.chosen else None,
+        "accuracyByStep": figures.accuracy_by_step(run) if told.last_step else None,
         "priorities": None,
         "relations": relations(run),
     }
-    if run.explanation.probabilities.shape[1] > 1:
-        charts["accuracyByStep"] = figures.accuracy_by_step(run)
     if priorities is not None:
         charts["priorities"] = figures.priorities_histogram(priorities.double().numpy())
     return {"summary": summary_data(run), "charts": charts, "explorer": explorer_data(run)}
 
 
 def render(data: dict[str, Any]) -> str:
-    """The page for this data."""
+    """Return the page for this data."""
     scripts = [own_script(), plotting_library()]
     parts = {
         "POLICY": content_policy(scripts),
@@ -72,7 +64,7 @@ def render(data: dict[str, Any]) -> str:
 
 
 def safe_json(data: Any) -> str:
-    """JSON in ASCII that cannot end the script element it stands in."""
+    """Return JSON in ASCII that cannot end the script element it stands in."""
     text = dump_json(data)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -80,7 +72,7 @@ def safe_json(data: Any) -> str:
 
 
 def plotting_library() -> str:
-    """The source of plotly.js, from the Python package.
+    """Return the source of plotly.js, from the Python package.
 
     Raises:
         SettingsError: plotly is not installed.
@@ -95,7 +87,7 @@ def plotting_library() -> str:
 
 
 def read_once(library: str) -> str:
-    """The library with the one function that holds all of it in parentheses, if it is like that.
+    """Return the library with the one function that holds all of it, if any, in parentheses.
 
     A browser takes such a function for one that is called at once, and compiles it straight away.
     Otherwise it skims megabytes first and reads them again at the call.
@@ -108,7 +100,7 @@ def read_once(library: str) -> str:
 
 
 def own_script() -> str:
-    """The page's own script: its parts in one scope of their own."""
+    """Return the page's own script: its parts in one scope of their own."""
     parts = "\n".join(_asset(name) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.insight.explain import ExplainedRun
-from ppro.insight.report.figures import Figure, figure, numbers, step_axis
+from ppro.insight.report.figures import Figure, figure, heatmap, line, numbers, step_axis
 from ppro.insight.report.measures import FloatArray, degrees, local_homophily, rank_correlation
 
 
 def relations(run: ExplainedRun) -> list[dict[str, Any]]:
-    """Step and priority against degree and local homophily, each with Spearman's ρ."""
+    """Draw step and priority against degree and local homophily, each with Spearman's ρ."""
     causes = [
         ("degree", degrees(run.graph).astype(np.float64), True),
         ("local homophily", local_homophily(run.graph), False),
@@ -44,8 +44,8 @@ class Effect:
 
 def _effects(run: ExplainedRun) -> list[Effect]:
     found, effects = run.explanation, []
-    if found.decisions is not None:
-        last = found.probabilities.shape[1] - 1
+    if found.chosen:
+        last = found.last_step
         # The whole axis, also where all nodes took one step.
         bounds = np.arange(last + 2, dtype=np.float64) - 0.5
         axis = {**step_axis(last), "range": [-0.5, last + 0.5]}
@@ -57,7 +57,7 @@ def _effects(run: ExplainedRun) -> list[Effect]:
 
 
 def relation(x_name: str, x: FloatArray, effect: Effect, *, logarithmic: bool) -> Figure:
-    """Nodes counted over a grid, the share of each column as colour, and the mean of each."""
+    """Draw nodes counted over a grid, the share of each column as colour, and the mean of each."""
     y_name, y = effect.name, effect.values
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
@@ -65,39 +65,22 @@ def relation(x_name: str, x: FloatArray, effect: Effect, *, logarithmic: bool) -
     names = _bin_names(bounds[0], whole=logarithmic)
     counts, mean = _counted(bounds, x, y)
     shares = np.where(counts > 0, counts / np.maximum(counts.sum(0), 1), np.nan)
-    heat = {
-        "type": "heatmap",
-        "x": names,
-        "y": numbers((bounds[1][:-1] + bounds[1][1:]) / 2),
-        "z": [numbers(row, 3) for row in shares],
-        "text": counts.tolist(),
-        "colorscale": "@sequential",
-        "zmin": 0,
-        "zmax": 1,
-        "showscale": False,
-        "hovertemplate": f"{x_name} %{{x}}<br>{y_name} about %{{y}}<br>"
-        "%{text} nodes, %{z:.1%} of the column<extra></extra>",
-    }
-    line = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": names,
-        "y": numbers(mean, 4),
-        "line": {"color": "@second"},
-        "hovertemplate": f"{x_name} %{{x}}: mean {y_name} %{{y}}<extra></extra>",
-    }
+    hover = f"{x_name} %{{x}}<br>{y_name} about %{{y}}<br>%{{text}} nodes, %{{z:.1%}} of the column"
+    middle = numbers((bounds[1][:-1] + bounds[1][1:]) / 2)
+    heat = heatmap(names, middle, counts, shares, hover)
+    told = f"{x_name} %{{x}}: mean {y_name} %{{y}}<extra></extra>"
+    style: Any = {"mode": "lines+markers", "hovertemplate": told}
+    means = line(list(names), numbers(mean, 4), "@second", **style)
     categories = {"type": "category", "tickangle": 0, "tickfont": {"size": 10}}
-    drawn = figure(
-        [heat, line], x_name, y_name, showlegend=False, xaxis=categories, yaxis=effect.axis
-    )
-    drawn["narrow"] = {"xaxis": {**drawn["layout"]["xaxis"], "dtick": 2}}
-    return drawn
+    axes: Any = {"xaxis": categories, "yaxis": effect.axis}
+    drawn = figure([heat, means], x_name, y_name, showlegend=False, **axes)
+    return {**drawn, "narrow": {"xaxis": {**drawn["layout"]["xaxis"], "dtick": 2}}}
 
 
 def _counted(
     bounds: tuple[FloatArray, FloatArray], x: FloatArray, y: FloatArray
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Nodes in each cell, rows by y; and the mean of y in each column, NaN without a node."""
+    """Return nodes in each cell, rows by y; and the mean of y in each column, NaN without any."""
     column, row = (
         np.clip(np.searchsorted(b, v, side="right") - 1, 0, len(b) - 2)
         for b, v in zip(bounds, (x, y), strict=True)
@@ -110,7 +93,7 @@ def _counted(
 
 
 def degree_bins(degree: FloatArray) -> FloatArray:
-    """Bounds 0, 1, 2, 3, 5, 9, 17 …: whole numbers, as wide as they are large."""
+    """Return bounds 0, 1, 2, 3, 5, 9, 17 …: whole numbers, as wide as they are large."""
     top, bounds = float(degree.max(initial=1)), [0.0, 1.0, 2.0]
     while bounds[-1] <= top:
         bounds.append(2 * bounds[-1] - 1 if bounds[-1] > 2 else bounds[-1] + 1)
@@ -119,7 +102,7 @@ def degree_bins(degree: FloatArray) -> FloatArray:
 
 
 def _priority_bins(y: FloatArray) -> FloatArray:
-    """Bounds of 20 even bins that a few extreme values do not stretch."""
+    """Return bounds of 20 even bins that a few extreme values do not stretch."""
     low, high = (np.quantile(y, [0.005, 0.995])) if y.size else (0.0, 1.0)
     return np.linspace(low, high if high > low else low + 1e-6, 21)
 

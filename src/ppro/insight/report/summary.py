@@ -1,4 +1,4 @@
-"""The top of a report: accuracies over all runs, sizes, settings."""
+"""The top of a report: scores over all runs, sizes, settings."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ import torch
 
 from ppro.graph.core import UNLABELLED
 from ppro.insight.explain import ExplainedRun
-from ppro.runs.runfolder import mean_std, run_settings
 from ppro.runs.versions import versions
-from ppro.training.fit import accuracy
+from ppro.settings.settings import PPRO, Settings, part_of
+from ppro.training.metrics import Metric, shown_metrics
 
 
 def summary_data(run: ExplainedRun) -> dict[str, Any]:
-    """What the page says first."""
-    config = run.config
+    """Return what the page says first."""
+    config, best = run.config, run.saved.trained.best_run
+    chosen = f", the one with the best validation {_metrics(run)[-1].title}"
     return {
         "dataset": config.dataset,
-        "graph": run.graph.name,
-        "split": config.split,
-        "model": config.settings.model,
-        "strategy": config.settings.strategy,
-        "backbone": config.settings.backbone,
+        "method": _method(run),
         "run": run.index,
+        "which": f"run {run.index}{chosen if run.index == best else ''}",
         "runs": _runs(run),
         "tiles": _tiles(run),
         "settings": [[key, _shown(value)] for key, value in _settings(run).items()],
@@ -31,30 +29,60 @@ def summary_data(run: ExplainedRun) -> dict[str, Any]:
     }
 
 
+def _method(run: ExplainedRun) -> str:
+    settings: Settings = run.config.settings
+    network = part_of(settings).title
+    if settings.model != PPRO:
+        return str(network)
+    title = run.strategy.title
+    return f"{title} on {network}" if run.strategy.learns else f"{network}, {title}"
+
+
 def _settings(run: ExplainedRun) -> dict[str, Any]:
     found: dict[str, Any] = {"dataset": run.config.dataset, "split": run.config.split}
-    return found | run.config.options | run.config.settings.model_dump()
+    return found | run.config.options | run.config.settings.flat()
 
 
-def _runs(run: ExplainedRun) -> list[dict[str, Any]]:
-    val, test = (
-        accuracy(run.table, run.graph.labels, masks).tolist()
-        for masks in (run.splits.val, run.splits.test)
-    )
-    return [
-        {"run": r, "seed": settings.seed, "val": val[r], "test": test[r]}
-        for r, settings in enumerate(run_settings(run.config))
+def _metrics(run: ExplainedRun) -> list[type[Metric]]:
+    return shown_metrics(run.config.settings.training.metric)
+
+
+def _runs(run: ExplainedRun) -> dict[str, Any]:
+    """Return the table of the runs: its head, and the text of its cells."""
+    parts = (("val", "validation"), ("test", "test"))
+    columns = [(metric, part, name) for metric in _metrics(run) for part, name in parts]
+    rows = [
+        [str(row["run"]), str(row["seed"])]
+        + [_cell(metric, _value(row, metric, part)) for metric, part, _ in columns]
+        for row in run.saved.facts["per_run"]
     ]
+    return {"head": ["run", "seed", *(f"{name} {m.title}" for m, _, name in columns)], "rows": rows}
+
+
+def _cell(metric: type[Metric], value: float) -> str:
+    return metric.shown(value) if value == value else "–"
+
+
+def _value(facts: dict[str, Any], metric: type[Metric], part: str, what: str = "") -> float:
+    """Return a number of ``result.json``, where accuracies are in percent."""
+    if not metric.is_accuracy:
+        found = facts.get(f"{part}_score{what}")
+    else:
+        found = facts[f"{part}{what or '_accuracy'}"]
+    return float("nan") if found is None else found / (100 if metric.is_accuracy else 1)
 
 
 def _tiles(run: ExplainedRun) -> list[dict[str, str]]:
-    """The few numbers that matter most, each with a line below it."""
+    """Return the few numbers that matter most, each with a line below it."""
     config, count = run.config, run.config.runs
     seed = config.settings.seed
     seeds = f"seed {seed}" if count == 1 else f"seeds {seed} to {seed + count - 1}"
+    below = {"test": f"{_count(count, 'run')}, {seeds}", "val": f"split {config.split}"}
+    names = {"test": "Test", "val": "Validation"}
     tiles = [
-        _tile("Test accuracy", _spread(run, run.splits.test), f"{_count(count, 'run')}, {seeds}"),
-        _tile("Validation accuracy", _spread(run, run.splits.val), f"split {config.split}"),
+        _tile(f"{names[part]} {metric.title}", _spread(run, metric, part), below[part])
+        for metric in _metrics(run)
+        for part in ("test", "val")
     ]
     if config.paper is not None:
         spread = "" if config.paper.std is None else f" ± {config.paper.std:g}"
@@ -68,21 +96,15 @@ def _tiles(run: ExplainedRun) -> list[dict[str, str]]:
 
 def _learned_tiles(run: ExplainedRun) -> list[dict[str, str]]:
     found, tiles = run.explanation, []
-    if found.decisions is not None:
-        steps = found.steps.to(torch.float64)
-        early = 100 * float((found.steps < found.probabilities.shape[1] - 1).double().mean())
-        last = found.probabilities.shape[1] - 1
-        tiles.append(
-            _tile(
-                "Mean step", f"{float(steps.mean()):.1f} of {last}", f"{early:.0f} % below {last}"
-            )
-        )
+    if found.chosen:
+        last, steps = found.last_step, found.steps.to(torch.float64)
+        early = 100 * float((found.steps < last).double().mean())
+        mean = f"{float(steps.mean()):.1f} of {last}"
+        tiles.append(_tile("Mean step", mean, f"{early:.0f} % below {last}"))
     if found.priorities is not None:
         low, high = torch.quantile(found.priorities, torch.tensor([0.05, 0.95])).tolist()
-        middle = float(found.priorities.median())
-        tiles.append(
-            _tile("Median priority", f"{middle:.2f}", f"90 % within {low:.2f} to {high:.2f}")
-        )
+        middle = f"{float(found.priorities.median()):.2f}"
+        tiles.append(_tile("Median priority", middle, f"90 % within {low:.2f} to {high:.2f}"))
     return tiles
 
 
@@ -90,9 +112,9 @@ def _tile(name: str, value: str, below: str) -> dict[str, str]:
     return {"name": name, "value": value, "below": below}
 
 
-def _spread(run: ExplainedRun, masks: torch.Tensor) -> str:
-    mean, std = mean_std(accuracy(run.table, run.graph.labels, masks))
-    return f"{mean:.2f} %" if run.config.runs == 1 else f"{mean:.2f} ± {std:.2f} %"
+def _spread(run: ExplainedRun, metric: type[Metric], part: str) -> str:
+    mean, std = (_value(run.saved.facts, metric, part, what) for what in ("_mean", "_std"))
+    return metric.shown(mean, None if run.config.runs == 1 else std)
 
 
 def _count(number: int, what: str) -> str:
@@ -100,4 +122,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)

@@ -1,7 +1,8 @@
-"""Tracking: metrics to TensorBoard, to MLflow or to a JSONL file.
+"""Metrics of a training for other programs: TensorBoard, MLflow, or a file that grows.
 
-While training, the mean over the runs is told, as the progress line does: the runs of a batch are
-not always at the same epoch, and on a GPU the host looks at every tenth one only. When training is
+``base`` says what a tracker is, ``jsonl``, ``tensorboard`` and ``mlflow`` are the three. While
+training they are told the mean over the runs, as the progress line is: the runs of a batch are not
+always at the same epoch, and on a GPU the program looks at every tenth one only. When training is
 over, TensorBoard and MLflow are given every run exactly as ``metrics.jsonl`` holds it.
 """
 

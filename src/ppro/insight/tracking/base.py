@@ -13,9 +13,12 @@ from ppro.training.stopping import MEASURED, History
 from ppro.training.trainer import OnEpoch
 
 Facts = Mapping[str, Any]
-"""What :func:`ppro.runs.runfolder.summary` says of a training."""
+"""What :func:`ppro.runs.summary.summary` says of a training."""
 
-SUMMARY = ("val_mean", "val_std", "test_mean", "test_std", "seconds", "epochs")
+SUMMARY = (
+    *("val_mean", "val_std", "test_mean", "test_std", "val_score_mean", "test_score_mean"),
+    *("seconds", "epochs"),
+)
 """The facts of a training that are told at its end."""
 
 
@@ -33,13 +36,13 @@ class Tracker(Protocol):
 
 
 def means(metrics: Tensor) -> dict[str, float]:
-    """The mean of every metric over the runs that have one, by name. ``metrics``: ``[5, R]``."""
+    """Return the mean of every metric over the runs that have one. ``metrics``: ``[6, R]``."""
     values = metrics.nanmean(dim=1).tolist()
     return {name: value for name, value in zip(MEASURED, values, strict=True) if value == value}
 
 
 def rows(history: History) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Run, epoch counted from 1, and metrics, for every epoch that a run was trained."""
+    """Yield run, epoch counted from 1, and metrics, for every epoch that a run was trained."""
     by_run = history.metrics.permute(2, 0, 1).tolist()
     for run, epochs in enumerate(history.epochs.tolist()):
         for epoch, values in enumerate(by_run[run][:epochs], start=1):
@@ -49,9 +52,9 @@ def rows(history: History) -> Iterator[tuple[int, int, dict[str, float]]]:
 def listener(
     trackers: Sequence[Tracker], warn: Callable[[str], None], progress: OnEpoch | None = None
 ) -> OnEpoch:
-    """What a training calls after an epoch: progress, then every tracker.
+    """Return what a training calls after an epoch: progress, then every tracker.
 
-    A tracker that fails is told and left out: no training is lost for want of a server.
+    A tracker that fails is named in a warning and left out, so that the training goes on.
     """
     going = list(trackers)
 
@@ -75,7 +78,7 @@ def finish(
     facts: Facts,
     folder: Path,
 ) -> None:
-    """Tell every tracker of the whole training; one that fails is told, the result is saved."""
+    """Tell every tracker of the whole training, and warn of one that fails."""
     for tracker in trackers:
         try:
             tracker.finish(history, facts, folder)

@@ -135,9 +135,8 @@ class Layer(nn.Module):
         self, h: Tensor, edges: Tensor, weight: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Convolve, with the weights of the edges where they are given."""
-        aggregate = (
-            self.conv(h, edges) if weight is None else self.conv(h, edges, edge_weight=weight)
-        )
+        weights = {} if weight is None else {"edge_weight": weight}
+        aggregate = self.conv(h, edges, **weights)
         return aggregate, self.after(aggregate)
 
 
@@ -202,7 +201,9 @@ def _check_stateless(layer: Layer) -> None:
 @torch.no_grad()
 def common_width(layers: Sequence[Layer], num_features: int) -> int:
     """The width of all embeddings, found out on two nodes; lazy layers get their sizes here."""
-    h, edges, widths = torch.zeros(2, num_features), torch.tensor([[0, 1], [1, 0]]), []
+    device = next((p.device for layer in layers for p in layer.parameters()), None)
+    h = torch.zeros(2, num_features, device=device)
+    edges, widths = torch.tensor([[0, 1], [1, 0]], device=device), []
     for k, layer in enumerate(layers):
         try:
             h = layer(h, edges)[0]

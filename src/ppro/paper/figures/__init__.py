@@ -1,4 +1,9 @@
-"""The paper's figures, and ours, drawn from result files and nothing else."""
+"""The paper's figures, and ours, drawn from result files and nothing else.
+
+``base`` says what a figure is; ``ablation``, ``convergence``, ``correlations``, ``depth``,
+``priority``, ``relations`` and ``sensitivity`` are one each; ``graph_panels`` and ``style`` draw,
+``render`` writes the files. No figure trains anything: it names the cells that it needs.
+"""
 
 from ppro.paper.figures.ablation import ABLATION
 from ppro.paper.figures.base import Drawing, FigureSpec

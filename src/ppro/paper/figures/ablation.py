@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ppro.data import dataset_info
+from ppro.files import markdown_table
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
-from ppro.paper.figures.base import Drawing, FigureSpec, markdown_table, protocol
-from ppro.paper.figures.work import Work
-from ppro.paper.methods import METHODS
+from ppro.paper.figures.base import Drawing, FigureSpec
 from ppro.paper.statistics import compare
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
+from ppro.search.methods import find_method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,17 +40,17 @@ _TEXT = (
 Results = dict[str, dict[str, Any]]
 
 
-def _work(dataset: str, strategy: str, variant: str) -> Work:
-    return Work("cells", Cell(dataset, protocol(dataset), strategy, VARIANTS[variant]))
+def _cell(dataset: str, strategy: str, variant: str) -> Cell:
+    return Cell(dataset, paper_split(dataset), strategy, VARIANTS[variant])
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """Every variant on every graph."""
-    return [_work(d, s, v) for d in DATASETS for s in STRATEGIES for v in VARIANTS]
+    return [_cell(d, s, v) for d in DATASETS for s in STRATEGIES for v in VARIANTS]
 
 
 def _results(dataset: str, strategy: str, store: Store) -> Results:
-    found = {v: _work(dataset, strategy, v).read(store) for v in VARIANTS}
+    found = {v: store.one(_cell(dataset, strategy, v).place) for v in VARIANTS}
     return {variant: record for variant, record in found.items() if record is not None}
 
 
@@ -88,7 +89,7 @@ def _series(panel: Axes, results: Results, strategy: str, offset: float) -> None
     means = [statistics.fmean(record["test"]) for record in results.values()]
     spreads = [record["test_std"] for record in results.values()]
     panel.errorbar(
-        means, places, xerr=spreads, label=METHODS[strategy].title, elinewidth=0.9, **look
+        means, places, xerr=spreads, label=find_method(strategy).title, elinewidth=0.9, **look
     )
     if "full" in results:
         line = style.SERIES[strategy]
@@ -108,7 +109,7 @@ def _table(results: Mapping[tuple[str, str], Results]) -> str:
     rows = []
     for (dataset, strategy), found in results.items():
         places = [_place(found, variant) for variant in VARIANTS]
-        rows.append([dataset_info(dataset).title, METHODS[strategy].title, *places])
+        rows.append([dataset_info(dataset).title, find_method(strategy).title, *places])
     return markdown_table(["graph", "strategy", *VARIANTS], rows)
 
 
@@ -120,4 +121,4 @@ def _place(results: Results, variant: str) -> str:
     return f"{record['test_mean']:.1f} ± {record['test_std']:.1f}{mark}"
 
 
-ABLATION = FigureSpec("ablation", "Ablation: PPro without each of its parts", works, draw)
+ABLATION = FigureSpec("ablation", "Ablation: PPro without each of its parts", cells, draw)

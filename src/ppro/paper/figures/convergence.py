@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.data import dataset_info
+from ppro.files import markdown_table
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
-from ppro.paper.figures.base import Drawing, FigureSpec, markdown_table, protocol
-from ppro.paper.figures.work import Work
-from ppro.paper.methods import METHODS
+from ppro.paper.figures.base import Drawing, FigureSpec
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
+from ppro.search.methods import find_method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,21 +34,21 @@ _TEXT = (
 )
 
 
-def _work(dataset: str, strategy: str) -> Work:
+def _cell(dataset: str, strategy: str) -> Cell:
     # Patience as long as the training: no run stops before the others.
     changes = {"epochs": EPOCHS, "patience": EPOCHS}
-    return Work("curves", Cell(dataset, protocol(dataset), strategy, changes))
+    return Cell(dataset, paper_split(dataset), strategy, changes, keep="curves")
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """Both strategies on both graphs."""
-    return [_work(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
+    return [_cell(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
 
 
 def _curves(dataset: str, strategy: str, store: Store) -> NDArray[np.float64] | None:
     """Shape ``[R, epochs]``."""
-    record = _work(dataset, strategy).read(store)
-    return None if record is None else np.array(record["val_accuracy"], dtype=np.float64)
+    record = store.one(_cell(dataset, strategy).place)
+    return None if record is None else np.array(record["curves"], dtype=np.float64)
 
 
 def converged_after(mean: NDArray[np.float64]) -> int:
@@ -91,13 +92,13 @@ def _series(panel: Axes, curves: NDArray[np.float64], strategy: str) -> None:
     # Marks of the two strategies stand at different epochs: neither hides the other.
     every = max(2, mean.size // 8)
     first = every if strategy == STRATEGIES[0] else every // 2
-    panel.plot(epochs, mean, label=METHODS[strategy].title, markevery=(first, every), **line)
+    panel.plot(epochs, mean, label=find_method(strategy).title, markevery=(first, every), **line)
 
 
 def _row(dataset: str, strategy: str, curves: NDArray[np.float64]) -> list[str]:
     mean = curves.mean(0)
-    titles = dataset_info(dataset).title, METHODS[strategy].title
+    titles = dataset_info(dataset).title, find_method(strategy).title
     return [*titles, f"{mean.max():.1f}", str(converged_after(mean))]
 
 
-CONVERGENCE = FigureSpec("convergence", "Convergence", works, draw)
+CONVERGENCE = FigureSpec("convergence", "Convergence", cells, draw)

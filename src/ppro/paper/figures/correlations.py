@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.data import dataset_info
+from ppro.files import markdown_table
 from ppro.insight.report.measures import rank_correlation
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
-from ppro.paper.figures.base import Drawing, FigureSpec, markdown_table, protocol
-from ppro.paper.figures.nodes import EFFECTS, MEASURES, NAMES, read_arrays
-from ppro.paper.figures.work import Work
-from ppro.paper.methods import METHODS
+from ppro.paper.figures.base import Drawing, FigureSpec
+from ppro.paper.nodes import EFFECTS, MEASURES, NAMES, read_arrays
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
+from ppro.search.methods import find_method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,22 +92,22 @@ def correlations(arrays: dict[str, NDArray[Any]]) -> dict[tuple[str, str], Corre
     return found
 
 
-def _work(dataset: str, strategy: str) -> Work:
-    return Work("nodes", Cell(dataset, protocol(dataset), strategy))
+def _cell(dataset: str, strategy: str) -> Cell:
+    return Cell(dataset, paper_split(dataset), strategy, keep="nodes")
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """Both strategies on every graph."""
-    return [_work(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
+    return [_cell(dataset, strategy) for dataset in DATASETS for strategy in STRATEGIES]
 
 
 def _all(store: Store) -> Found:
     found: Found = {}
-    for work in works():
-        if work.read(store) is not None:
-            by_pair = correlations(read_arrays(work.path(store)))
+    for cell in cells():
+        if store.read(cell.place) is not None:
+            by_pair = correlations(read_arrays(store.path(cell.place)))
             for pair, value in by_pair.items():
-                found[work.cell.dataset, work.cell.method, *pair] = value
+                found[cell.dataset, cell.method, *pair] = value
     return found
 
 
@@ -142,7 +143,7 @@ def _marks(panel: Axes, values: Sequence[Correlation | None], strategy: str, off
     means = [math.nan if value is None else value.mean for value in values]
     reach = [math.nan if value is None else value.reach for value in values]
     look = {**style.SERIES[strategy], "linestyle": "none"}
-    title = METHODS[strategy].title
+    title = find_method(strategy).title
     panel.errorbar(means, places, xerr=reach, label=title, elinewidth=0.9, **look)
     for place, value in zip(places, values, strict=True):
         if value is not None and math.isnan(value.mean):
@@ -155,10 +156,10 @@ def _table(found: Found) -> str:
     rows = []
     for dataset, strategy in dict.fromkeys((key[0], key[1]) for key in found):
         places = [found[dataset, strategy, *pair].text for pair in pairs]
-        rows.append([dataset_info(dataset).title, METHODS[strategy].title, *places])
+        rows.append([dataset_info(dataset).title, find_method(strategy).title, *places])
     return markdown_table(head, rows)
 
 
 CORRELATIONS = FigureSpec(
-    "correlations", "Steps and priorities against degree, centrality and homophily", works, draw
+    "correlations", "Steps and priorities against degree, centrality and homophily", cells, draw
 )

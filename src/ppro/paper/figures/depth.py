@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ppro.paper.figures import style
 from ppro.paper.figures.base import Drawing, FigureSpec
-from ppro.paper.methods import METHODS
 from ppro.paper.render import Entry, entries
 from ppro.paper.store import Store
 from ppro.paper.tables import Panel, depth
+from ppro.search.methods import find_method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def _line(axes: Axes, panel: Panel, row: str, by_place: dict[tuple[str, str], En
         list(known),
         means,
         yerr=spreads if barred else None,
-        label=METHODS[row].title,
+        label=find_method(row).title,
         elinewidth=0.8,
         **{**emphasis, **look},
     )

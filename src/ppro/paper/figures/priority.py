@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.data import dataset_info
+from ppro.files import markdown_table
 from ppro.paper.cells import Cell
 from ppro.paper.figures import graph_panels
-from ppro.paper.figures.base import Drawing, FigureSpec, markdown_table, protocol
-from ppro.paper.figures.nodes import read_arrays
-from ppro.paper.figures.work import Work
+from ppro.paper.figures.base import Drawing, FigureSpec
+from ppro.paper.nodes import read_arrays
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
 
 DATASET, METHOD = "cornell-legacy", "l2b"
 WANTED = {"homophilous": 1.0, "mixed": 0.5, "heterophilous": 0.0}
@@ -35,13 +36,13 @@ _TEXT = (
 Arrays = dict[str, NDArray[Any]]
 
 
-def _work() -> Work:
-    return Work("nodes", Cell(DATASET, protocol(DATASET), METHOD))
+def _cell() -> Cell:
+    return Cell(DATASET, paper_split(DATASET), METHOD, keep="nodes")
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """The nodes of one graph."""
-    return [_work()]
+    return [_cell()]
 
 
 def cases(graph: nx.Graph, homophily: NDArray[Any]) -> list[int]:
@@ -61,10 +62,10 @@ def cases(graph: nx.Graph, homophily: NDArray[Any]) -> list[int]:
 
 def draw(store: Store) -> Drawing | None:
     """The whole graph shaded by priority, and three neighbourhoods beside it."""
-    record = _work().read(store)
+    record = store.one(_cell().place)
     if record is None:
         return None
-    arrays = read_arrays(_work().path(store))
+    arrays = read_arrays(store.path(_cell().place))
     run = int(np.argmax(record["val"]))
     steps, priorities = arrays["steps"][run], arrays["priorities"][run]
     graph = nx.Graph(arrays["edges"].astype(int).T.tolist())
@@ -104,4 +105,4 @@ def _table(
     return f"{markdown_table(head, rows)}\n\nNodes by the step that they learned: {share}."
 
 
-PRIORITY = FigureSpec("priority", "Priorities and steps of single nodes", works, draw)
+PRIORITY = FigureSpec("priority", "Priorities and steps of single nodes", cells, draw)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ppro.data import dataset_info
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
-from ppro.paper.figures.base import Drawing, FigureSpec, protocol
-from ppro.paper.figures.nodes import EFFECTS, MEASURES, NAMES, read_arrays
-from ppro.paper.figures.work import Work
+from ppro.paper.figures.base import Drawing, FigureSpec
+from ppro.paper.nodes import EFFECTS, MEASURES, NAMES, read_arrays
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,13 +36,13 @@ _TEXT = (
 _SCALES = {"steps": "step / L", "priorities": "priority / mean"}
 
 
-def _work(dataset: str) -> Work:
-    return Work("nodes", Cell(dataset, protocol(dataset), METHOD))
+def _cell(dataset: str) -> Cell:
+    return Cell(dataset, paper_split(dataset), METHOD, keep="nodes")
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """The large graphs: a tenth of them is many nodes."""
-    return [_work(dataset) for dataset in _LOOKS]
+    return [_cell(dataset) for dataset in _LOOKS]
 
 
 def group_means(measure: NDArray[np.float64], effects: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -68,14 +68,14 @@ def scaled(arrays: dict[str, NDArray[Any]], effect: str, max_steps: int) -> NDAr
 
 def draw(store: Store) -> Drawing | None:
     """A row of panels for steps, one for priorities; a column for each measure."""
-    records = {dataset: _work(dataset).read(store) for dataset in _LOOKS}
+    records = {dataset: store.one(_cell(dataset).place) for dataset in _LOOKS}
     known = {dataset: record for dataset, record in records.items() if record is not None}
     if not known:
         return None
     figure, axes = style.panels(len(EFFECTS), len(MEASURES), 4.2, sharex=True, sharey="row")
     places = [(effect, measure) for effect in EFFECTS for measure in MEASURES]
     for dataset, record in known.items():
-        arrays = read_arrays(_work(dataset).path(store))
+        arrays = read_arrays(store.path(_cell(dataset).place))
         for panel, (effect, measure) in zip(axes, places, strict=True):
             values = scaled(arrays, effect, record["settings"]["max_steps"])
             _line(panel, group_means(arrays[measure].astype(np.float64), values), dataset)
@@ -104,4 +104,4 @@ def _line(panel: Axes, by_run: NDArray[np.float64], dataset: str) -> None:
     )
 
 
-RELATIONS = FigureSpec("relations", "How steps and priorities change over the nodes", works, draw)
+RELATIONS = FigureSpec("relations", "How steps and priorities change over the nodes", cells, draw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ppro.files import whole_file
+from ppro.files import whole_file, write_text
 from ppro.paper.figures import style
 from ppro.paper.figures.base import FigureSpec
 from ppro.paper.store import Store
@@ -26,8 +26,7 @@ def render(spec: FigureSpec, store: Store) -> str:
             return f"## {spec.title}\n\nNot measured yet: run `ppro reproduce {spec.name}`.\n"
         folder = store.root / FOLDER
         style.save(drawing.figure, folder, spec.name)
-    with whole_file(folder / f"{spec.name}.md") as part:
-        part.write_text(_text(spec, f"{spec.name}.png", drawing.text), encoding="utf-8")
+    write_text(folder / f"{spec.name}.md", _text(spec, f"{spec.name}.png", drawing.text))
     return _text(spec, f"{FOLDER}/{spec.name}.png", drawing.text)
 
 

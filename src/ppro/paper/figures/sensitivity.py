@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ppro.data import dataset_info
+from ppro.files import markdown_table
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
-from ppro.paper.figures.base import Drawing, FigureSpec, markdown_table, protocol
-from ppro.paper.figures.work import Work
+from ppro.paper.figures.base import Drawing, FigureSpec
 from ppro.paper.store import Store
+from ppro.paper.tables import paper_split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,17 +40,17 @@ _TEXT = (
 Series = dict[float, dict[str, Any]]
 
 
-def _work(dataset: str, key: str, value: float) -> Work:
-    return Work("cells", Cell(dataset, protocol(dataset), METHOD, {key: value}))
+def _cell(dataset: str, key: str, value: float) -> Cell:
+    return Cell(dataset, paper_split(dataset), METHOD, {key: value})
 
 
-def works() -> list[Work]:
+def cells() -> list[Cell]:
     """Every value of every setting on every graph."""
-    return [_work(d, key, v) for d in DATASETS for key in RANGES for v in RANGES[key]]
+    return [_cell(d, key, v) for d in DATASETS for key in RANGES for v in RANGES[key]]
 
 
 def _series(dataset: str, key: str, store: Store) -> Series:
-    found = {value: _work(dataset, key, value).read(store) for value in RANGES[key]}
+    found = {value: store.one(_cell(dataset, key, value).place) for value in RANGES[key]}
     return {value: record for value, record in found.items() if record is not None}
 
 
@@ -108,4 +109,4 @@ def _table(series: dict[tuple[str, str], Series]) -> str:
     return markdown_table(["graph", "setting", "lowest mean", "highest mean"], rows)
 
 
-SENSITIVITY = FigureSpec("sensitivity", "Sensitivity to λ1, λ2 and ε", works, draw)
+SENSITIVITY = FigureSpec("sensitivity", "Sensitivity to λ1, λ2 and ε", cells, draw)

@@ -1,8 +1,7 @@
-"""What a batch of configurations is worth: validation accuracy, first on one seed, then on all."""
+"""What a batch of configurations is worth: validation score, first on one seed, then on all."""
 
 from __future__ import annotations
 
-import math
 import os
 import statistics
 from collections.abc import Sequence
@@ -13,10 +12,10 @@ from optuna.trial import Trial
 
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
-from ppro.paper.batches import Job, train_all
-from ppro.paper.search import FIRST_SEED
+from ppro.search.batches import Job, train_all
 from ppro.search.tuning.spaces import SearchSpace
 from ppro.search.tuning.study import SharedStudy
+from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 from ppro.training.memory import Sizes, propagated_width
 from ppro.training.trainer import OnEpoch
@@ -49,22 +48,22 @@ class Evaluator:
 
     @property
     def seeds(self) -> range:
-        """The seeds of every configuration."""
-        return range(FIRST_SEED, FIRST_SEED + self.splits.runs)
+        """Return the seeds of every configuration."""
+        return range(SEARCH_SEED, SEARCH_SEED + self.splits.runs)
 
-    def accuracies(
+    def scores(
         self, candidates: Sequence[Settings], rows: range, on_epoch: OnEpoch | None = None
     ) -> list[list[float]]:
-        """Validation accuracies in percent of every configuration on some of the seeds."""
+        """Return the validation scores of every configuration on some of the seeds, in percent."""
         pairs = [(i, row) for i in range(len(candidates)) for row in rows]
         # Runs of one program side by side, so that few batches are of two.
         pairs.sort(key=lambda pair: repr(candidates[pair[0]].program()))
         found: dict[tuple[int, int], float] = {}
         for start in range(0, len(pairs), self.together):
             part = pairs[start : start + self.together]
-            jobs = [Job(candidates[i].replace(seed=FIRST_SEED + row), row) for i, row in part]
+            jobs = [Job(candidates[i].replace(seed=SEARCH_SEED + row), row) for i, row in part]
             results = train_all(self.graph, self._hidden, jobs, self.device, on_epoch)
-            found |= {pair: _finite(r.val_accuracy) for pair, r in zip(part, results, strict=True)}
+            found |= {pair: done.worth for pair, done in zip(part, results, strict=True)}
         return [[found[i, row] for row in rows] for i in range(len(candidates))]
 
 
@@ -77,14 +76,14 @@ def evaluate(
 ) -> int:
     """Train a batch and tell the study; returns how many were pruned after their first seed."""
     candidates = [evaluator.base.replace(**space.changes(trial.params)) for trial in trials]
-    first = evaluator.accuracies(candidates, range(1), on_epoch)
-    for trial, (accuracy,) in zip(trials, first, strict=True):
-        study.report(trial, 1, accuracy)
+    first = evaluator.scores(candidates, range(1), on_epoch)
+    for trial, (score,) in zip(trials, first, strict=True):
+        study.report(trial, 1, score)
     runs = evaluator.splits.runs
     going = [i for i, trial in enumerate(trials) if runs == 1 or not trial.should_prune()]
     for i in set(range(len(trials))) - set(going):
         study.finish(trials[i], None, {"accuracies": first[i]})
-    rest = evaluator.accuracies([candidates[i] for i in going], range(1, runs), on_epoch)
+    rest = evaluator.scores([candidates[i] for i in going], range(1, runs), on_epoch)
     for i, more in zip(going, rest, strict=True):
         accuracies = [*first[i], *more]
         study.finish(trials[i], statistics.fmean(accuracies), {"accuracies": accuracies})
@@ -92,7 +91,7 @@ def evaluate(
 
 
 def batch_size(graph: Graph, settings: Settings, device: torch.device) -> int:
-    """How many configurations to train together: what the device takes without filling memory."""
+    """Return how many configurations to train together without filling the memory."""
     most = ON_GPU if device.type == "cuda" else ON_CPU
     width = propagated_width(Sizes.of(graph), settings)
     # Every step is kept for the controllers, and the first layers hold a few more of its size.
@@ -107,8 +106,3 @@ def _memory(device: torch.device) -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return 8 * 2**30
-
-
-def _finite(accuracy: float) -> float:
-    """A run that diverged has predicted nothing."""
-    return 0.0 if math.isnan(accuracy) else accuracy

@@ -1,8 +1,8 @@
-"""Who works on a study: one worker at a time may hand out trials, and the dead are known.
+"""Locks of the workers of a study: one at a time hands out trials, and a dead one is noticed.
 
 A worker holds a lock for as long as it lives, and the system lets go of it when the worker ends,
-however it ends. So a trial whose worker's lock is free has nobody who trains it; no clock and no
-grace period is involved.
+however it ends. So a trial whose worker's lock is free is trained by nobody; no clock and no grace
+period is involved.
 """
 
 from __future__ import annotations

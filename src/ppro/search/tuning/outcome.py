@@ -10,7 +10,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from ppro.files import dump_json, whole_file
+from ppro.files import readable_json, write_text
 from ppro.runs.versions import versions
 from ppro.search.tuning.evaluation import Evaluator
 from ppro.search.tuning.study import SharedStudy
@@ -42,11 +42,11 @@ def settings_of(study: SharedStudy, evaluator: Evaluator, trial: FrozenTrial) ->
 
 def _note(study: SharedStudy, evaluator: Evaluator, best: FrozenTrial, space: str) -> str:
     counts, seeds = study.counts(), evaluator.seeds
-    accuracies = best.user_attrs["accuracies"]
-    spread = f" ± {statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
+    scores, metric = best.user_attrs["accuracies"], evaluator.base.training.metric
+    spread = f" ± {statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
     return (
         f"best of {counts.tried} configurations ({counts.pruned} pruned after one seed) of the "
-        f"space '{space}': validation accuracy {best.value:.2f}{spread} % on seeds {seeds[0]} to "
+        f"space '{space}': validation {metric} {best.value:.2f}{spread} % on seeds {seeds[0]} to "
         f"{seeds[-1]}; no test label was read"
     )
 
@@ -66,7 +66,7 @@ def record(study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None) -> d
         "seeds": list(evaluator.seeds),
         "split": evaluator.splits.name,
         "best": {"trial": best[0].number, "validation_mean": best[0].value} if best else None,
-        "settings": None if recipe is None else recipe.settings.model_dump(exclude_none=True),
+        "settings": None if recipe is None else recipe.settings.flat(),
         "importance": importance(study),
         "tried": [
             {"trial": t.number, **t.params, "validation": t.user_attrs.get("accuracies")}
@@ -87,12 +87,6 @@ def importance(study: SharedStudy) -> dict[str, float]:
             return {}
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file as a whole."""
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8")
-
-
 def write_outcome(
     folder: Path, out: Path, study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None
 ) -> dict[str, Any]:
@@ -100,5 +94,5 @@ def write_outcome(
     facts = record(study, evaluator, recipe)
     if recipe is not None:
         write_text(out, recipe_toml(recipe))
-    write_text(folder / "search.json", dump_json(facts, indent=1) + "\n")
+    write_text(folder / "search.json", readable_json(facts))
     return facts

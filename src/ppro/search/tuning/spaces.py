@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 
 from ppro.errors import SettingsError
-from ppro.paper.methods import METHODS, Method
-from ppro.parts import nearest
+from ppro.parts import STRATEGIES, nearest
 from ppro.parts.choices import Kind
+from ppro.search.methods import method_of
 from ppro.settings.settings import Settings
 from ppro.settings.space import Configuration, Space
 
@@ -23,6 +19,19 @@ SHAPE = "shape"
 """The name under which Optuna knows the choice of a program."""
 PAPER = "paper"
 NAMES = (*get_args(Kind), PAPER)
+_PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
+GRID = Space(
+    ({"patience": 100}, {"patience": 200}),
+    {
+        "lr": (0.005, 0.01, 0.05, 0.1),
+        "dropout": (0.5,),
+        "weight_decay": (1e-5, 5e-4, 1e-4, 5e-3, 1e-3),
+    },
+    ranges={"dropout": (0.0, 0.9), "epsilon": (0.1, 0.9)},
+)
+"""The grid that the paper states; depth and form are not in it and stay as they are."""
+_OF_CONTROLLERS = {"lambda1": _PENALTIES, "lambda2": _PENALTIES, "epsilon": (0.5,)}
+_FIRST_OF_GRID = {"lr": 0.01, "weight_decay": 5e-4, "lambda1": 1.0, "lambda2": 1.0}
 
 
 @dataclass(frozen=True)
@@ -41,18 +50,18 @@ class SearchSpace:
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
-        """Everything that a trial suggests."""
+        """Return everything that a trial suggests."""
         return {SHAPE: CategoricalDistribution(tuple(self.shapes)), **self.values}
 
     @property
     def size(self) -> int | None:
-        """The number of different configurations; None where a range makes them countless."""
+        """Return the number of different configurations; None where a range has no end of them."""
         each = self.size_of_shape
         return None if each is None else each * len(self.shapes)
 
     @property
     def size_of_shape(self) -> int | None:
-        """The number of different configurations of one shape; None where they are countless."""
+        """Return the number of different configurations of one shape, or None as for ``size``."""
         count = 1
         for choices in self.values.values():
             if not isinstance(choices, CategoricalDistribution):
@@ -61,49 +70,34 @@ class SearchSpace:
         return count
 
     def begin_with(self) -> list[Configuration]:
-        """What to try first: of every shape the published values, where there are some."""
+        """Return what to try first: of every shape the published values, where there are some."""
         return [{SHAPE: shape, **self.first} for shape in self.shapes]
 
     def changes(self, params: Mapping[str, Any]) -> Configuration:
-        """The settings that a trial's choices stand for."""
+        """Return the settings that a trial's choices stand for."""
         values = {key: value for key, value in params.items() if key != SHAPE}
         return {**self.shapes[params[SHAPE]], **values}
 
 
 def search_space(space: Space, fixed: Mapping[str, Any]) -> SearchSpace:
-    """A method's space; settings that the user has fixed are no longer searched."""
+    """Return a space as Optuna sees it, without the settings that the user has fixed."""
     shapes = _named([_without(shape, fixed) for shape in space.shapes])
     values = _without(space.values, fixed)
     return SearchSpace(
         shapes,
-        {key: CategoricalDistribution(choices) for key, choices in values.items()},
+        {key: _distribution(key, choices, space) for key, choices in values.items()},
         {key: choices[0] for key, choices in values.items()},
     )
 
 
-def paper_space(fixed: Mapping[str, Any], *, controllers: bool) -> SearchSpace:
-    """The grid that the paper states; depth and form are not in it and stay as they are.
-
-    Args:
-        controllers: whether λ1, λ2 and ε matter.
-    """
-    values: dict[str, BaseDistribution] = {
-        "lr": CategoricalDistribution((0.005, 0.01, 0.05, 0.1)),
-        "dropout": FloatDistribution(0.0, 0.9),
-        "weight_decay": CategoricalDistribution((1e-5, 5e-4, 1e-4, 5e-3, 1e-3)),
-    }
-    first: Configuration = {"lr": 0.01, "dropout": 0.5, "weight_decay": 5e-4}
-    if controllers:
-        penalties = CategoricalDistribution((0.01, 0.1, 1.0, 10.0, 100.0))
-        values |= {"lambda1": penalties, "lambda2": penalties}
-        values["epsilon"] = FloatDistribution(0.1, 0.9)
-        first |= {"lambda1": 1.0, "lambda2": 1.0, "epsilon": 0.5}
-    shapes = [_without({"patience": patience}, fixed) for patience in (100, 200)]
-    return SearchSpace(_named(shapes), _without(values, fixed), _without(first, fixed))
+def _distribution(key: str, choices: tuple[Any, ...], space: Space) -> BaseDistribution:
+    if key in space.ranges:
+        return FloatDistribution(*space.ranges[key])
+    return CategoricalDistribution(choices)
 
 
 def named_space(name: str, settings: Settings, fixed: Mapping[str, Any]) -> SearchSpace:
-    """A space by its name: the method's own for one kind of graph, or the paper's grid.
+    """Return a space by its name: the method's own for one kind of graph, or the paper's grid.
 
     Args:
         settings: those that name the method.
@@ -113,10 +107,14 @@ def named_space(name: str, settings: Settings, fixed: Mapping[str, Any]) -> Sear
         SettingsError: there is none of that name, or it leaves nothing to choose.
     """
     if name == PAPER:
-        found = paper_space(fixed, controllers=settings.strategy != "none")
+        learns = STRATEGIES.get(settings.strategy).learns
+        found = search_space(GRID.with_values(_OF_CONTROLLERS) if learns else GRID, fixed)
+        usual = {k: v for k, v in _FIRST_OF_GRID.items() if k in found.first}
+        found = replace(found, first={**found.first, **usual})
     elif name in NAMES:
         kind: Kind = "homophilous" if name == "homophilous" else "heterophilous"
-        found = search_space(method_of(settings).space(kind), fixed)
+        (own,) = method_of(settings).spaces(kind)
+        found = search_space(own, fixed)
     else:
         raise SettingsError(f"--space {name}: unknown; {nearest(name, NAMES)}")
     if not found.values and len(found.shapes) == 1:
@@ -124,30 +122,12 @@ def named_space(name: str, settings: Settings, fixed: Mapping[str, Any]) -> Sear
     return found
 
 
-def method_of(settings: Settings) -> Method:
-    """The method whose space is searched.
-
-    Raises:
-        SettingsError: it has none.
-    """
-    wanted: dict[str, str] = {"model": settings.model}
-    if settings.model == "ppro":
-        wanted |= {"backbone": settings.backbone, "strategy": settings.strategy}
-    for method in METHODS.values():
-        if method.settings == wanted:
-            return method
-    raise SettingsError(
-        f"{settings.strategy} on {settings.backbone} has no search space of its own; "
-        "use --space paper"
-    )
-
-
 def _without(choices: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in choices.items() if key not in fixed}
 
 
 def _named(shapes: list[Configuration]) -> dict[str, Configuration]:
-    """Shapes by what tells them apart; equal ones once."""
+    """Return shapes by what tells them apart; equal ones once."""
     shared = {
         key
         for key in shapes[0]

@@ -18,6 +18,7 @@ from ppro.search.tuning.pruning import KEPT, TopShare
 from ppro.search.tuning.sampling import BatchSampler, key_of
 from ppro.search.tuning.spaces import SHAPE, SearchSpace
 from ppro.search.tuning.storage import Place
+from ppro.search.tuning.subject import read_identity
 
 MAX_RETRIES = 3
 """A trial whose workers died as often is not tried again: it may be what they died of."""
@@ -79,6 +80,7 @@ class SharedStudy:
                 self.study.enqueue_trial(params)
             self.study.set_user_attr(IDENTITY, identity)
             return
+        known = read_identity(known)
         differing = sorted(k for k in identity | known if identity.get(k) != known.get(k))
         if differing:
             raise RunError(

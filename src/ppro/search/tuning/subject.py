@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
+from ppro.data import kind_of
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
-from ppro.paper.methods import kind_of
 from ppro.parts.choices import Kind
-from ppro.search.tuning.spaces import PAPER, SearchSpace, method_of, named_space
+from ppro.search.methods import method_of
+from ppro.search.tuning.spaces import PAPER, SearchSpace, named_space
 from ppro.settings.recipe import Recipe
 from ppro.settings.settings import Settings, parse_settings
 from ppro.training.fingerprint import fingerprint
@@ -69,9 +70,19 @@ class Subject:
             "graph": known["graph"],
             "split": f"{self.splits.name} {known['splits']}",
             "number of seeds": self.splits.runs,
-            "fixed setting": base.model_dump(exclude_none=True),
+            "fixed setting": flat_json(base),
             "set of choices": {"shapes": dict(space.shapes), "values": choices},
         }
+
+
+def flat_json(settings: Settings) -> dict[str, Any]:
+    """Return all settings as JSON gives them back."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in settings.flat().items()}
+
+
+def read_identity(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a saved identity of a study; version 0.1 saved the settings of every network."""
+    return {**saved, "fixed setting": flat_json(Settings.read(saved["fixed setting"]))}
 
 
 def kind_of_graph(graph: Graph, splits: Splits) -> Kind:

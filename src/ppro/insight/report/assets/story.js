@@ -47,8 +47,7 @@ class Story {
     const name = (c) => `“${clip(n.className(c))}”`;
     const sure = percent(n.probability(node, step, guess), 0);
     if (n.lastStep === 0) return [`The model says ${name(guess)} with ${sure}.`];
-    const verb = n.strategy === "l2u" && n.decides ? "It kept step" : "It stopped at step";
-    const told = [`${verb} ${step} of ${n.lastStep} with ${sure} for ${name(guess)}.`];
+    const told = [`${n.told} ${step} of ${n.lastStep} with ${sure} for ${name(guess)}.`];
     const first = n.predictedAt(node, 0), last = n.predictedAt(node, n.lastStep);
     if (step > 0) {
       told.push(first === guess ? "Its own features alone say the same."
@@ -100,18 +99,17 @@ class Story {
 
   decisionBars(node) {
     const n = this.nodes, steps = Array.from({ length: n.lastStep }, (_, k) => k + 1);
-    const what = n.strategy === "l2u" ? "update" : "break";
     const p = steps.map((k) => n.decision(node, k));
     return {
       type: "bar", x: steps, y: p, yaxis: "y2",
       marker: { color: p.map((v) => resolveColour(v > n.epsilon ? "@second" : "@muted")) },
-      hovertemplate: `step %{x}: chance to ${what} %{y:.1%}<extra></extra>`,
+      hovertemplate: `step %{x}: chance to ${n.verb} %{y:.1%}<extra></extra>`,
     };
   }
 
   stepLayout(node) {
     const n = this.nodes, step = n.steps[node], both = n.decisions !== null;
-    const what = `chance to ${n.strategy === "l2u" ? "update" : "break"}, threshold ε = ${n.epsilon}`;
+    const what = `chance to ${n.verb}, threshold ε = ${n.epsilon}`;
     const range = [-0.4, n.lastStep + 0.4];
     const rows = n.lastStep === 0 ? [] : this.marks(step, both);
     return {
@@ -149,8 +147,7 @@ class Story {
   stepTable(node) {
     const n = this.nodes;
     const head = ["step", ...n.classes.map((name) => clip(name, 60))];
-    const what = n.strategy === "l2u" ? "P(update)" : "P(break)";
-    if (n.decisions) head.push(what);
+    if (n.decisions) head.push(`P(${n.verb})`);
     const rows = Array.from({ length: n.steps_ }, (_, k) => {
       const cells = [k, ...n.classes.map((_, c) => percent(n.probability(node, k, c)))];
       if (n.decisions) cells.push(k === 0 ? "–" : percent(n.decision(node, k)));

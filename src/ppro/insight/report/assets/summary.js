@@ -1,29 +1,18 @@
 // Everything but the explorer: tiles, runs, charts, settings.
 
-const STRATEGIES = { l2b: "L2B (learn to break)", l2u: "L2U (learn to update)",
-  none: "full depth for every node" };
-
 function showSummary(summary) {
-  const what = summary.model === "ppro"
-    ? `${STRATEGIES[summary.strategy]} on ${summary.backbone.toUpperCase()}`
-    : summary.model.toUpperCase();
-  document.title = `${clip(summary.dataset)}, ${what}: PPro report`;
+  document.title = `${clip(summary.dataset)}, ${summary.method}: PPro report`;
   byId("title").textContent = summary.dataset;
-  const best = summary.runs.every((run) => run.val <= summary.runs[summary.run].val);
-  const which = best ? ", the one with the best validation accuracy" : "";
-  byId("lead").textContent =
-    `${what}. Accuracies are over all runs; the rest of the page shows run ${summary.run}${which}.`;
+  byId("lead").textContent = `${summary.method}. Scores are over all runs; the rest of the page ` +
+    `shows ${summary.which}.`;
   byId("tiles").append(...summary.tiles.map((tile) => element("div", {},
     element("dt", {}, tile.name), element("dd", {}, tile.value), element("dd", {}, tile.below))));
-  byId("runs").append(table(["run", "seed", "validation %", "test %"], summary.runs.map((run) =>
-    [run.run, run.seed, decimals(run.val), decimals(run.test)]), summary.run));
+  byId("runs").append(table(summary.runs.head, summary.runs.rows, summary.run));
   byId("settings-list").append(...summary.settings.map(([key, value]) =>
     element("div", {}, element("dt", {}, key), element("dd", {}, value))));
   byId("versions").textContent = "Computed with " +
     Object.entries(summary.versions).map((pair) => pair.join(" ")).join(", ") + ".";
 }
-
-const decimals = (value) => (value === null ? "–" : value.toFixed(2));
 
 function showCharts(charts, classes) {
   const learned = byId("learned-charts");

@@ -1,0 +1,181 @@
+"""Graphs of PyTorch Geometric, NetworkX and SciPy, taken apart; no library is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from ppro.compute.sparse import csr_tensor
+from ppro.errors import DataError
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a graph as the other library holds them.
+
+    Args:
+        masks: those of MASKS that the object has. Shapes ``[k, n]``, bool.
+    """
+
+    name: str
+    edges: Tensor
+    features: Tensor
+    labels: Any = None
+    weight: Tensor | None = None
+    node_ids: Sequence[str] | None = None
+    masks: dict[str, Tensor] = field(default_factory=dict)
+
+
+def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
+    """Return a mask, ``[n]``, ``[k, n]`` or PyTorch Geometric's ``[n, k]``, as ``[k, n]``."""
+    array = mask.detach().cpu().numpy() if isinstance(mask, Tensor) else np.asarray(mask)
+    if array.dtype != np.bool_:
+        raise DataError(f"{name}: a mask of {array.dtype}; give True or False for each node")
+    if array.ndim == 2 and array.shape[0] == num_nodes:
+        array = array.T
+    array = np.atleast_2d(array)
+    if array.ndim != 2 or array.shape[1] != num_nodes or not array.shape[0]:
+        raise DataError(f"{name}: a mask of shape {array.shape} for {num_nodes} nodes")
+    return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def feature_matrix(features: Any, name: str) -> Tensor:
+    """Return features as a dense or CSR tensor on the CPU."""
+    if isinstance(features, Tensor):
+        features = features.detach().cpu()
+        sparse = features.layout not in (torch.strided, torch.sparse_csr)
+        found: Tensor = features.to_sparse_csr() if sparse else features
+        return found
+    if sp.issparse(features):
+        return csr_tensor(features)
+    try:
+        return torch.from_numpy(np.array(features, dtype=np.float32))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name}: features are not all numbers ({error})") from None
+
+
+def from_matrices(adjacency: Any, features: Any) -> Parts:
+    """Return the parts of a graph in two matrices; weights where the entries are not all 1."""
+    name = "matrices"
+    matrix = sp.coo_array(adjacency)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"{name}: an adjacency of shape {matrix.shape}; it must be square")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    edges = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+    same = bool((matrix.data == 1).all())
+    weight = None if same else torch.from_numpy(matrix.data.astype(np.float32))
+    found = feature_matrix(features, name)
+    if found.shape[0] != matrix.shape[0]:
+        raise DataError(
+            f"{name}: {found.shape[0]} rows of features for an adjacency of {matrix.shape[0]} nodes"
+        )
+    return Parts(name, edges, found, weight=weight)
+
+
+def is_networkx(source: Any) -> bool:
+    """Tell whether an object is a graph of NetworkX, which need not be installed to tell."""
+    return all(hasattr(source, name) for name in ("nodes", "edges", "adj", "is_multigraph"))
+
+
+def from_networkx(
+    graph: Any,
+    features: str | Sequence[str] = "x",
+    label: str = "y",
+    weight: str = "weight",
+) -> Parts:
+    """Return the parts of a NetworkX graph.
+
+    Args:
+        features: the node attribute of the features, or the names of several of one number each.
+        label: the node attribute of the label.
+        weight: the edge attribute of the weight.
+    """
+    name = str(graph.name or "NetworkX graph")
+    place = {node: row for row, node in enumerate(graph)}
+    if not place:
+        raise DataError(f"{name}: no nodes")
+    rows = [_attributes(name, node, values, features) for node, values in graph.nodes(data=True)]
+    if len({len(row) for row in rows}) > 1:
+        raise DataError(f"{name}: nodes have different numbers of features; give all the same")
+    pairs = [(place[u], place[v]) for u, v in graph.edges()]
+    labels = [values.get(label) for _, values in graph.nodes(data=True)]
+    return Parts(
+        name,
+        torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous(),
+        feature_matrix(rows, name),
+        labels=labels if any(value is not None for value in labels) else None,
+        weight=_edge_weights(name, graph, weight),
+        node_ids=[str(node) for node in graph],
+    )
+
+
+def _attributes(
+    name: str, node: Any, values: dict[str, Any], features: str | Sequence[str]
+) -> list[Any]:
+    wanted = [features] if isinstance(features, str) else list(features)
+    for key in wanted:
+        if key not in values:
+            has = ", ".join(map(str, values)) or "none"
+            raise DataError(
+                f"{name}: node {node!r} has no attribute {key!r} (it has {has}); name those that "
+                "hold the features: ppro.as_graph(graph, features=…)"
+            )
+    if isinstance(features, str):
+        return list(np.atleast_1d(values[features]).tolist())
+    return [values[key] for key in wanted]
+
+
+def _edge_weights(name: str, graph: Any, weight: str) -> Tensor | None:
+    found = [value for *_, value in graph.edges(data=weight)]
+    if all(value is None for value in found):
+        return None
+    if any(value is None for value in found):
+        raise DataError(f"{name}: some edges have no {weight!r}; give all of them one, or none")
+    return torch.tensor(found, dtype=torch.float32)
+
+
+def from_data(data: Any) -> Parts:
+    """Return the parts of a Data, or of anything with attributes of the same names."""
+    name = type(data).__name__
+    features, edges = getattr(data, "x", None), data.edge_index
+    if features is None or edges is None:
+        what = "node features x" if features is None else "edge_index"
+        raise DataError(f"{name}: no {what}; PPro needs both features and edges")
+    weight = getattr(data, "edge_weight", None)
+    found = feature_matrix(features, name)
+    masks = {
+        key: as_mask(mask, found.shape[0], f"{name}.{key}")
+        for key in MASKS
+        if (mask := getattr(data, key, None)) is not None
+    }
+    return Parts(
+        name,
+        edges.detach().cpu(),
+        found,
+        labels=getattr(data, "y", None),
+        weight=None if weight is None else weight.detach().cpu(),
+        masks=masks,
+    )
+
+
+def parts_of(source: Any) -> Parts:
+    """Return the parts of a graph of another library."""
+    if isinstance(source, tuple | list) and len(source) == 2:
+        return from_matrices(*source)
+    if is_networkx(source):
+        return from_networkx(source)
+    if hasattr(source, "edge_index"):
+        return from_data(source)
+    raise DataError(
+        f"{type(source).__name__} is no graph that PPro knows; give a ppro.Graph, a Data of "
+        "PyTorch Geometric, a NetworkX graph or a pair (adjacency, features)"
+    )

@@ -1,0 +1,252 @@
+"""The experiment: what trains, on which seeds, what is kept of it, and when it is done.
+
+Searches, cells of tables, runs behind figures, rounds of the choice of recipes, fresh runs and
+ablations are all lists of these.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import ValidationError
+
+from ppro.data import dataset_info, load_graph, make_splits
+from ppro.errors import SettingsError
+from ppro.graph.core import Graph
+from ppro.paper.nodes import node_arrays, write_arrays
+from ppro.paper.store import Store
+from ppro.runs.versions import versions
+from ppro.search.batches import Done, Job, train_all
+from ppro.settings.limits import CONFIGURATIONS
+from ppro.settings.settings import Settings
+from ppro.training.threads import use_threads
+
+QUICK = {"epochs": 50}
+"""What ``--quick`` changes in every experiment but searches."""
+
+Keep = Literal["accuracies", "curves", "nodes"]
+"""Accuracies alone; the validation accuracy of every epoch too; or step and priority of nodes."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How experiments are made.
+
+    Args:
+        root: the folder of results.
+        runs: runs of every cell.
+        configurations: tried by every search; 0 for no search: the first one is taken.
+        device: where to train.
+        changes: settings changed in all experiments but searches.
+    """
+
+    root: Path
+    runs: int = 10
+    configurations: int = CONFIGURATIONS
+    device: str = "cpu"
+    data_root: Path | None = None
+    offline: bool = False
+    threads: int | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def store(self) -> Store:
+        """Return the results."""
+        return Store(self.root)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Settings, the method whose search found them, and what they are known to reach.
+
+    Args:
+        validation: mean accuracy over the runs, in percent.
+    """
+
+    method: str
+    settings: Settings
+    validation: float = 0.0
+    runs: int = 0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Settings that train side by side on a graph, and what is kept of them.
+
+    Args:
+        place: of its file (see :class:`Store`).
+        candidates: the settings, several where they compete; none as long as they depend on
+            another experiment.
+        runs: of each candidate.
+        first_seed: run r has this seed + r, and the split of that seed where splits are random.
+        tested: whether test accuracy is measured, once, after training. Else the test nodes are
+            taken out of the splits before anything is trained.
+        keep: what is kept of the runs.
+        facts: what else its file says.
+    """
+
+    place: str
+    dataset: str
+    split: str
+    candidates: tuple[Candidate, ...]
+    runs: int
+    first_seed: int = 0
+    tested: bool = True
+    keep: Keep = "accuracies"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """Return the method that it is about, if it is about one."""
+        return str(self.facts.get("method", ""))
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether its settings are known."""
+        return bool(self.candidates)
+
+    @property
+    def size(self) -> int:
+        """Return a rough measure of its work, to begin with the largest."""
+        return size_of(self.dataset) * max(
+            (c.settings.network.max_steps for c in self.candidates), default=1
+        )
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether its file is of the same settings and has enough runs."""
+        record = store.read(self.place)
+        return record is not None and record["runs"] >= self.runs and self._is_in(record)
+
+    def record(self, store: Store) -> dict[str, Any] | None:
+        """Return its file where that is of the same settings, whatever their epochs."""
+        record = store.read(self.place)
+        return record if record is not None and self._is_in(record, {"epochs": 1}) else None
+
+    def _is_in(self, record: Mapping[str, Any], alike: Mapping[str, Any] | None = None) -> bool:
+        """Tell whether the first results of a record are of these settings.
+
+        Settings newer than the record are at their defaults in it.
+        """
+        same, wanted = alike or {}, [candidate.settings for candidate in self.candidates]
+        found = [read_settings(one["settings"], same) for one in record["results"][: len(wanted)]]
+        return bool(wanted) and found == [settings.replace(**same) for settings in wanted]
+
+    def run(self, plan: Plan) -> str:
+        """Train and write the file; return a line that says what came out."""
+        if plan.threads is not None:
+            use_threads(plan.threads)
+        start, place = time.perf_counter(), {"data_root": plan.data_root, "offline": plan.offline}
+        graph = graph_of(self.dataset, plan.data_root, plan.offline)
+        splits = make_splits(graph, self.dataset, self.split, self.runs, self.first_seed, **place)  # type: ignore[arg-type]
+        if not self.tested:
+            splits = splits.without_test()
+        jobs = [
+            Job(candidate.settings.replace(seed=self.first_seed + run), run)
+            for candidate in self.candidates
+            for run in range(self.runs)
+        ]
+        done = train_all(graph, splits, jobs, torch.device(plan.device))
+        of_each = [done[i : i + self.runs] for i in range(0, len(done), self.runs)]
+        if self.keep == "nodes":
+            # The arrays first: a record without its arrays must never look complete.
+            write_arrays(plan.store.path(self.place), node_arrays(graph, of_each[0]))
+        results = [self._result(runs) for runs in of_each]
+        plan.store.write(self.place, self._kept(results, plan, time.perf_counter() - start))
+        return f"{self.place}: {self._told(results)}"
+
+    def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
+        """Return what is kept of the runs of a candidate."""
+        found: dict[str, Any] = _spread("val", [done.worth for done in runs])
+        if self.tested:
+            found |= _spread("test", [done.test_accuracy for done in runs])
+        found |= {
+            "mean_step": [done.mean_step for done in runs],
+            "step_shares": _mean_shares([done.step_shares for done in runs]),
+            "epochs": [done.epochs for done in runs],
+        }
+        if self.keep == "curves":
+            found["curves"] = [
+                [round(100 * value, 3) for value in done.curve.tolist()] for done in runs
+            ]
+        return found
+
+    def _kept(
+        self, results: Sequence[Mapping[str, Any]], plan: Plan, seconds: float
+    ) -> dict[str, Any]:
+        """Return the record; settings that all candidates share stand in it once."""
+        flat = [json_settings(candidate.settings) for candidate in self.candidates]
+        shared = {k: v for k, v in flat[0].items() if all(k in f and f[k] == v for f in flat)}
+        return {
+            "dataset": self.dataset,
+            "split": self.split,
+            **self.facts,
+            "first_seed": self.first_seed,
+            "runs": self.runs,
+            "device": plan.device,
+            "seconds": seconds,
+            "versions": versions(),
+            "settings": shared,
+            "results": [
+                {
+                    "method": candidate.method,
+                    "settings": {k: v for k, v in own.items() if k not in shared},
+                    **reached,
+                }
+                for candidate, own, reached in zip(self.candidates, flat, results, strict=True)
+            ],
+        }
+
+    def _told(self, results: Sequence[Mapping[str, Any]]) -> str:
+        if self.tested:
+            return f"{results[0]['test_mean']:.2f} ± {results[0]['test_std']:.2f}"
+        best = max(one["val_mean"] for one in results)
+        return f"best validation {best:.2f} of {len(results)}"
+
+
+def json_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that have a value, under their flat names, as JSON gives them back."""
+    given = {key: value for key, value in settings.flat().items() if value is not None}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+
+
+def read_settings(
+    values: Mapping[str, Any], changes: Mapping[str, Any] | None = None
+) -> Settings | None:
+    """Return settings of a record, with some changed; None where one of them is not known."""
+    try:
+        return Settings.read({**values, **(changes or {})})
+    except (ValidationError, SettingsError):
+        return None
+
+
+def _spread(name: str, values: Sequence[float]) -> dict[str, Any]:
+    """Return mean, standard deviation and all values of the runs."""
+    return {
+        f"{name}_mean": statistics.fmean(values),
+        f"{name}_std": statistics.stdev(values) if len(values) > 1 else 0.0,
+        name: list(values),
+    }
+
+
+def _mean_shares(runs: Sequence[Sequence[float]]) -> list[float]:
+    """Return the mean over the runs of the share of nodes that stopped at each step."""
+    return [round(statistics.fmean(shares), 5) for shares in zip(*runs, strict=True)]
+
+
+@cache
+def graph_of(dataset: str, data_root: Path | None, offline: bool) -> Graph:
+    """Return a graph of the catalogue, read once in a process."""
+    return load_graph(dataset, data_root=data_root, offline=offline)
+
+
+def size_of(dataset: str) -> int:
+    """Return nodes and edges of a graph of the catalogue, 0 where it is generated."""
+    expected = dataset_info(dataset).expected
+    return 0 if expected is None else expected.nodes + expected.edges

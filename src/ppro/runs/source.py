@@ -1,0 +1,89 @@
+"""The graph of a run and the masks of its runs, from the catalogue or from files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ppro.data.files import (
+    FileSource,
+    Reading,
+    file_splits,
+    predict_only,
+    read_source,
+)
+from ppro.data.loading import load_graph, make_splits
+from ppro.data.splits import Splits
+from ppro.errors import RunError
+from ppro.graph.core import Graph
+from ppro.runs.config import RunConfig
+from ppro.runs.saved_run import SavedRun
+
+
+def graph_and_splits(
+    config: RunConfig, reading: Reading | None, *, data_root: Path | None, offline: bool
+) -> tuple[Graph, Splits]:
+    """Return the graph of a run and the masks of its runs.
+
+    Args:
+        reading: what the files of the run hold; None for a graph of the catalogue.
+    """
+    seed = config.settings.seed
+    if reading is not None:
+        return reading.graph, file_splits(reading, config.split, config.runs, seed)
+    graph = load_graph(config.dataset, options=config.options, data_root=data_root, offline=offline)
+    splits = make_splits(
+        graph,
+        config.dataset,
+        config.split,
+        config.runs,
+        seed,
+        data_root=data_root,
+        offline=offline,
+    )
+    return graph, splits
+
+
+def graph_of_run(
+    saved: SavedRun,
+    new: FileSource | None = None,
+    *,
+    data_root: Path | None = None,
+    offline: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[Graph, Splits]:
+    """Return the graph of a saved run and its masks.
+
+    Args:
+        new: files of another graph. As in files that have changed since the training, none of
+            its nodes has a part in the split.
+        tell: called with what was done to the files.
+
+    Raises:
+        RunError: the run cannot take files, or needs some.
+        DataError: the files are gone, broken, or do not fit the run.
+    """
+    config, schema = saved.config, saved.schema()
+    if schema is None and new is not None:
+        raise RunError(
+            f"{saved.folder}: trained on the graph {config.dataset} of the catalogue, whose "
+            f"features have no names; export it with 'ppro data export {config.dataset}' and train "
+            "from files"
+        )
+    if config.estimator is not None and new is None:
+        raise RunError(
+            f"{saved.folder}: saved by an estimator, which does not keep its graph; give a graph "
+            "in a file (ppro predict FOLDER GRAPH), or load it with ppro.load"
+        )
+    changed = config.source.changed() if config.source and not new else []
+    files = new or config.source
+    if files is None or not (new or changed):
+        # The files are those of the training: with its layout they give its schema again.
+        reading = None if files is None else read_source(files)
+        return graph_and_splits(config, reading, data_root=data_root, offline=offline)
+    reading = read_source(files, schema)
+    for path in changed:
+        tell(f"{path} has changed since the training: taken as a new graph")
+    for note in reading.notes:
+        tell(note)
+    return reading.graph, predict_only(reading.graph, config.runs)

@@ -1,0 +1,81 @@
+"""``result.json`` of a run folder: what came out of a training, as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ppro.runs.config import RunConfig
+from ppro.runs.versions import versions
+from ppro.training.fit import Fit
+
+FILE = "result.json"
+
+
+def mean_std(values: Tensor) -> tuple[float, float]:
+    """Return mean and sample standard deviation (0 for a single run)."""
+    spread = float(values.std()) if values.numel() > 1 else 0.0
+    return float(values.mean()), spread
+
+
+def summary(
+    config: RunConfig, result: Fit, out: Path, device: str, notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the result of a training; accuracies in percent, scores as the metric has them.
+
+    Args:
+        out: the run folder.
+        notes: what a reader of the result should know of the data or the recipe.
+    """
+    settings = config.settings
+    steps = torch.bincount(result.nodes.steps.flatten(), minlength=settings.network.max_steps + 1)
+    return {
+        "dataset": config.dataset,
+        "split": config.split,
+        "strategy": settings.strategy,
+        "backbone": settings.backbone,
+        "runs": config.runs,
+        "seed": settings.seed,
+        "epochs": int(result.history.epochs.sum()),
+        **_spread("val", result.val_accuracy),
+        **_spread("test", result.test_accuracy),
+        "metric": settings.training.metric,
+        **_spread("val_score", result.val_score),
+        **_spread("test_score", result.test_score),
+        "paper": None if config.paper is None else config.paper.accuracy,
+        "seconds": round(result.seconds, 3),
+        "out": str(out),
+        "interrupted": result.history.interrupted,
+        "notes": list(notes),
+        "steps": (steps / steps.sum()).tolist(),
+        "device": device,
+        "threads": result.threads,
+        "versions": versions(),
+        "best_run": result.best_run,
+        "per_run": _per_run(result),
+    }
+
+
+def _spread(name: str, values: Tensor) -> dict[str, float]:
+    mean, std = mean_std(values)
+    return {f"{name}_mean": mean, f"{name}_std": std}
+
+
+def _per_run(result: Fit) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": r,
+            "seed": result.settings[r].seed,
+            "epochs": int(result.history.epochs[r]),
+            "best_epoch": int(result.history.best_epoch[r]) + 1,
+            "val_accuracy": float(result.val_accuracy[r]),
+            "test_accuracy": float(result.test_accuracy[r]),
+            "val_score": float(result.val_score[r]),
+            "test_score": float(result.test_score[r]),
+        }
+        for r in range(len(result.settings))
+    ]

@@ -1,0 +1,136 @@
+"""Write a run folder: the one format of ``ppro train`` and of ``PProClassifier.save``.
+
+A folder is written under a temporary name next to its place and renamed when it is complete, so a
+folder under its final name is never half a run.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ppro.data.files import Schema, write_schema
+from ppro.data.splits import Splits
+from ppro.errors import RunError
+from ppro.files import HIDDEN, dump_json, is_taken, whole_folder
+from ppro.graph.core import Graph
+from ppro.nn.network import Network
+from ppro.runs.config import RunConfig, Trained, own_parts, write_config
+from ppro.runs.metrics_file import write_metrics
+from ppro.runs.nodes import NodeRecords, write_records
+from ppro.runs.nodetable import write_nodes
+from ppro.runs.summary import FILE as RESULT
+from ppro.runs.summary import summary
+from ppro.runs.tensors import write_weights
+from ppro.training.fit import Fit
+from ppro.training.stopping import History
+
+SCHEMA = "schema.json"
+LARGE = 1_000_000
+"""From this many nodes on, probabilities are kept in the table alone, and embeddings not."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun:
+    """Everything that a run folder holds.
+
+    Args:
+        facts: see :func:`ppro.runs.summary.summary`.
+        schema: how files became the graph; None for a graph of the catalogue.
+    """
+
+    config: RunConfig
+    model: Network
+    history: History
+    nodes: NodeRecords
+    facts: dict[str, Any]
+    schema: Schema | None = None
+
+    @classmethod
+    def of(
+        cls,
+        config: RunConfig,
+        graph: Graph,
+        splits: Splits,
+        result: Fit,
+        *,
+        device: str,
+        notes: Sequence[str] = (),
+        schema: Schema | None = None,
+        classes: Sequence[Any] | None = None,
+        own_backbone: str | None = None,
+    ) -> TrainedRun:
+        """Return what a training came to.
+
+        Args:
+            device: where it was trained.
+            notes: what a reader of the result should know of the data or the recipe.
+            classes: as the labels wrote them; the names of the graph's classes when None.
+            own_backbone: the user's own module in words, if any.
+        """
+        trained = Trained(
+            num_features=graph.num_features,
+            classes=list(graph.class_names if classes is None else classes),
+            feature_names=None if schema is None else schema.feature_names,
+            best_run=result.best_run,
+            own_backbone=own_backbone,
+            own_parts=own_parts(config.settings),
+        )
+        nodes = NodeRecords.of(
+            graph, splits, result.nodes, result.best_run, embedding=result.embedding
+        )
+        facts = summary(config, result, Path(), device, notes)
+        done = config.model_copy(update={"trained": trained})
+        return cls(done, result.model, result.history, nodes, facts, schema)
+
+
+def write_run(out: Path, run: TrainedRun, *, option: str = "--out") -> dict[str, Any]:
+    """Write a run folder, and return what its ``result.json`` says.
+
+    Args:
+        option: what the user names the folder by, for messages.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    facts = {**run.facts, "out": str(out)}
+    try:
+        with whole_folder(out) as folder:
+            write_metrics(folder, run.history)
+            if run.schema is not None:
+                write_schema(folder / SCHEMA, run.schema)
+            (folder / RESULT).write_text(dump_json(facts, indent=2) + "\n", encoding="utf-8")
+            write_weights(folder, run.model)
+            write_records(folder, run.nodes, brief=run.nodes.steps.shape[0] >= LARGE)
+            if run.nodes.probabilities is not None:
+                write_nodes(folder / "nodes.csv", run.nodes)
+            write_config(folder, run.config)
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise RunError(f"{out}: {reason}; make room there or choose another {option}") from None
+    return facts
+
+
+def check_writable(out: Path) -> None:
+    """Fail before training when the result could not be written; leaves nothing behind.
+
+    Raises:
+        RunError: the folder is taken, or cannot be written to.
+    """
+    place = out.absolute()
+    try:
+        with suppress(FileNotFoundError):
+            place.lstat()
+        if is_taken(out):
+            raise RunError(f"{out}: already exists; choose another --out or remove it")
+        while not os.path.lexists(place):
+            place = place.parent
+        tempfile.TemporaryDirectory(dir=place, prefix=HIDDEN).cleanup()
+    except OSError as error:
+        reason = f"cannot be written to ({error.strerror})"
+        raise RunError(f"{out}: {reason}; choose another --out") from None

@@ -1,0 +1,122 @@
+"""Many runs of a method on one graph, put into as few programs as they allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from ppro.data.splits import Splits
+from ppro.graph.core import Graph
+from ppro.parts import METRICS
+from ppro.settings.settings import Settings
+from ppro.training.fit import Fit, fit
+from ppro.training.stopping import MEASURED
+from ppro.training.trainer import OnEpoch
+
+_VAL_ACCURACY = MEASURED.index("val_accuracy")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to make: its settings and the row of the splits that it trains on."""
+
+    settings: Settings
+    row: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a run reached, in percent; on test nodes NaN where there are none.
+
+    Args:
+        val_score: validation accuracy, or the metric that the settings name.
+        step_shares: the shares of the nodes that stopped at step 0, 1 … L.
+        steps: of every node. Shape ``[n]``.
+        priorities: of every node. Shape ``[n]``.
+        curve: validation accuracy of every epoch, as a share. Shape ``[epochs]``.
+    """
+
+    job: Job
+    val_accuracy: float
+    test_accuracy: float
+    val_score: float
+    mean_step: float
+    epochs: int
+    step_shares: list[float]
+    steps: Tensor = field(compare=False, repr=False)
+    priorities: Tensor = field(compare=False, repr=False)
+    curve: Tensor = field(compare=False, repr=False)
+
+    @property
+    def worth(self) -> float:
+        """The validation score; a run that diverged has predicted nothing and counts as zero."""
+        return 0.0 if math.isnan(self.val_score) else self.val_score
+
+
+def train_all(
+    graph: Graph,
+    splits: Splits,
+    jobs: Sequence[Job],
+    device: torch.device,
+    on_epoch: OnEpoch | None = None,
+) -> list[Done]:
+    """Train every job; those of one program go together. The order of the jobs is kept."""
+    order = sorted(range(len(jobs)), key=lambda i: _program(jobs[i].settings))
+    found: dict[int, Done] = {}
+    for _, members in groupby(order, key=lambda i: _program(jobs[i].settings)):
+        numbers = list(members)
+        results = _train(graph, splits, [jobs[i] for i in numbers], device, on_epoch)
+        found.update(zip(numbers, results, strict=True))
+    return [found[i] for i in range(len(jobs))]
+
+
+def _program(settings: Settings) -> str:
+    """What runs of one program share; those without consistency need not pay for it."""
+    return repr((settings.program(), settings.training.consistency > 0))
+
+
+def _train(
+    graph: Graph,
+    splits: Splits,
+    jobs: Sequence[Job],
+    device: torch.device,
+    on_epoch: OnEpoch | None,
+) -> Iterator[Done]:
+    """Train the jobs of one program; where memory is short, in halves."""
+    rows, settings = torch.tensor([job.row for job in jobs]), [job.settings for job in jobs]
+    try:
+        result = fit(graph, splits.take(rows), settings, device=device, on_epoch=on_epoch)
+        if result.history.interrupted:
+            raise KeyboardInterrupt
+        yield from (_done(job, i, result) for i, job in enumerate(jobs))
+        return
+    except torch.OutOfMemoryError:
+        if len(jobs) == 1:
+            raise
+    torch.cuda.empty_cache()
+    middle = len(jobs) // 2
+    for half in (jobs[:middle], jobs[middle:]):
+        yield from _train(graph, splits, half, device, on_epoch)
+
+
+def _done(job: Job, run: int, result: Fit) -> Done:
+    steps, depth = result.nodes.steps[run], job.settings.network.max_steps
+    accuracy, epochs = float(result.val_accuracy[run]), int(result.history.epochs[run])
+    is_accuracy = METRICS.get(job.settings.training.metric).is_accuracy
+    return Done(
+        job,
+        accuracy,
+        float(result.test_accuracy[run]),
+        accuracy if is_accuracy else 100 * float(result.val_score[run]),
+        float(steps.float().mean()),
+        epochs,
+        (torch.bincount(steps.long(), minlength=depth + 1) / steps.numel()).tolist(),
+        steps,
+        result.nodes.priorities[run],
+        result.history.metrics[:epochs, _VAL_ACCURACY, run],
+    )

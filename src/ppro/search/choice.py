@@ -1,0 +1,212 @@
+"""Which recipe a training takes: the named one, the shipped one, or what suits the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ppro.compute.blocks import row_blocks
+from ppro.data import dataset_info, default_split, kind_of
+from ppro.data.files import Reading, file_splits
+from ppro.data.loading import make_splits
+from ppro.data.names import RANDOM
+from ppro.data.splits import Splits
+from ppro.errors import SettingsError
+from ppro.files import whole_file
+from ppro.graph.core import Graph
+from ppro.graph.large import LargeGraph
+from ppro.parts import RIVALS, STRATEGIES
+from ppro.parts.choices import FeatureNorm
+from ppro.search.auto import Choice, choose, has_negative
+from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
+from ppro.settings.recipe import Recipe, recipe_toml
+from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
+from ppro.settings.settings import PPRO, Settings
+
+BLOCK_ROWS = 65_536
+"""Rows of features in a file that are looked at at a time."""
+AUTO = "auto"
+"""The recipe that is found by a short search on the graph itself."""
+
+
+def choose_recipe(
+    dataset: str,
+    recipe: str | None,
+    *,
+    split: str | None,
+    options: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    own: Reading | None = None,
+) -> Recipe:
+    """Return the recipe of a training: the named one, else the shipped one, else the defaults.
+
+    Args:
+        options: settings that have an option of their own; None where it was not given.
+        changes: those of ``--set``.
+        own: the user's own graph. No shipped recipe and no number of the paper is about it, even
+            where it has the name of a graph of the catalogue.
+    """
+    splits = dataset_info(dataset).splits if own is None else own.splits
+    wanted = given_settings(options, changes)
+    if wanted.get("model", PPRO) != PPRO:
+        _refuse_parts_of_ppro(wanted)
+        wanted = {**wanted, "strategy": "none"}
+    base = _base_recipe(dataset, wanted, recipe, own)
+    if split is None:
+        split = base.split if own is None and base.dataset == dataset else splits[0]
+    if split not in splits:
+        raise SettingsError(f"{dataset} has no split {split!r}; it has {', '.join(splits)}")
+    settings = base.settings.replace(**wanted)
+    changed = base.model_copy(update={"dataset": dataset, "split": split, "settings": settings})
+    same = own is None and _paper_identity(changed) == _paper_identity(base)
+    foreign = {} if same else {"paper": None}
+    note = base.note if own is None and dataset == base.dataset else ""
+    # How settings were found is no longer true of others, or of another graph or split.
+    found = base.found if own is None and changed == base else None
+    return changed.model_copy(update={"note": note, "found": found, **foreign})
+
+
+def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user gave, by an option of their own or by ``--set``."""
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given.keys() & changes.keys():
+        if given[key] != changes[key]:
+            raise SettingsError(
+                f"--{key} {given[key]} and --set {key}={changes[key]} disagree; give one of them"
+            )
+    return {**given, **changes}
+
+
+def search_recipe(
+    recipe: Recipe,
+    graph: Graph,
+    splits: Splits,
+    given: Mapping[str, Any],
+    *,
+    budget: float,
+    device: torch.device,
+    threads: int | None,
+    tell: Callable[[str], None],
+) -> tuple[Recipe, Choice]:
+    """Return the recipe with the settings that suit the graph best, and how they were chosen.
+
+    Args:
+        recipe: what is known before the search.
+        given: settings that the user has fixed; they hold in the training, not in the search.
+        budget, device, threads: as for :func:`ppro.search.auto.choose`.
+        tell: called with what is done, line by line.
+    """
+    if recipe.settings.model != PPRO:
+        raise SettingsError("--recipe auto is for PPro; leave --model out, or name a recipe")
+    strategy = recipe.settings.strategy
+    limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
+    tell(f"looking for settings for about {budget:.0f} s at most")
+    choice = choose(graph, splits, strategy, **limits, tell=lambda line: tell(f"  {line}"))
+    settings = choice.settings.replace(**given)
+    found = recipe.model_copy(update={"settings": settings, "note": f"auto {choice.reason}"})
+    return found, choice
+
+
+def keep_recipe(recipe: Recipe, folder: Path) -> Path:
+    """Write a recipe that a search found to a folder, under a name that is free."""
+    names = (f"{recipe.dataset}-auto{'' if i == 1 else f'-{i}'}.toml" for i in count(1))
+    path = next(folder / name for name in names if not (folder / name).exists())
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as part:
+        part.write_text(recipe_toml(recipe), encoding="utf-8")
+    return path
+
+
+def splits_of_search(
+    graph: Graph,
+    recipe: Recipe,
+    own: Reading | None,
+    seeds: int | None,
+    *,
+    data_root: Path | None,
+    offline: bool,
+) -> Splits:
+    """Return the masks of a search: one split for each of its seeds.
+
+    Args:
+        own: what the files of a user's own graph hold; None for a graph of the catalogue.
+        seeds: how many; None takes the usual number.
+    """
+    runs = seeds or (SEEDS_OF_RANDOM if recipe.split == RANDOM else SEEDS_OF_FIXED)
+    if own is not None:
+        return file_splits(own, recipe.split, runs, SEARCH_SEED)
+    where: dict[str, Any] = {"data_root": data_root, "offline": offline}
+    return make_splits(graph, recipe.dataset, recipe.split, runs, SEARCH_SEED, **where)
+
+
+def study_name(recipe: Recipe, space: str | None) -> str:
+    """Return the name of a search where the user gives none: graph, method and space."""
+    settings = recipe.settings
+    if settings.model != PPRO:
+        method = [settings.model]
+    else:
+        method = [settings.strategy, *([] if settings.backbone == "appnp" else [settings.backbone])]
+    return "-".join([recipe.dataset, *method, *([space] if space else [])])
+
+
+def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:
+    """Refuse a strategy or a backbone for a rival, which has neither."""
+    for key, of_rivals in (("strategy", "none"), ("backbone", None)):
+        if wanted.get(key, of_rivals) != of_rivals:
+            raise SettingsError(f"model {wanted['model']} takes no {key}; leave one of them out")
+
+
+def _base_recipe(
+    dataset: str, wanted: Mapping[str, Any], recipe: str | None, own: Reading | None
+) -> Recipe:
+    split = default_split(dataset) if own is None else own.splits[0]
+    if recipe == AUTO:
+        return Recipe(dataset=dataset, split=split, settings=Settings())
+    if recipe is not None:
+        return find_recipe(recipe)
+    strategy, model = wanted.get("strategy"), wanted.get("model", PPRO)
+    if strategy is not None:
+        STRATEGIES.check(strategy)
+    if own is not None:
+        settings = Settings(feature_norm=norm_of(own.graph))
+        return Recipe(dataset=dataset, split=split, settings=settings)
+    if model != PPRO:
+        return Recipe(dataset=dataset, split=split, settings=_of_rival(dataset, model))
+    name = f"{dataset}-{strategy or 'l2b'}"
+    if name in recipe_names():
+        return shipped_recipe(name)
+    return Recipe(dataset=dataset, split=split, settings=Settings())
+
+
+def _of_rival(dataset: str, model: str) -> Settings:
+    """Return the first configuration of a rival's space: its paper's, where that is known."""
+    space = RIVALS.get(model).spaces.get(kind_of(dataset))
+    first = {} if space is None else space.draw(1)[0]
+    return Settings(model=model, **first)
+
+
+def norm_of(graph: Graph) -> FeatureNorm:
+    """Return the norm that fits the features: rows that sum to one for counts, else none.
+
+    Features in a file are looked at block by block.
+    """
+    if not isinstance(graph, LargeGraph):
+        return fitting_norm(graph.features)
+    blocks = row_blocks(graph.num_nodes, BLOCK_ROWS)
+    return "none" if any(has_negative(graph.rows.read(rows)) for rows in blocks) else "row"
+
+
+def fitting_norm(features: Tensor) -> FeatureNorm:
+    """Return the norm for features in memory; counts have no negative values."""
+    return "none" if has_negative(features) else "row"
+
+
+def _paper_identity(recipe: Recipe) -> tuple[str, ...]:
+    """Return what the paper's number belongs to."""
+    settings = recipe.settings
+    return recipe.dataset, recipe.split, settings.model, settings.strategy, settings.backbone

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from ppro.data import Splits, load_graph, make_splits
+from ppro.graph.core import Graph
+from ppro.search import batches
+from ppro.search.batches import Done, Job, train_all
+from ppro.settings.settings import Settings
+from ppro.training.fit import Fit, fit
+
+CPU = torch.device("cpu")
+TINY = Settings(hidden=4, controller_units=4, max_steps=2, epochs=3)
+
+
+@pytest.fixture(scope="module")
+def world() -> tuple[Graph, Splits]:
+    graph = load_graph("csbm", options={"nodes": 60, "classes": 2, "features": 8, "degree": 4})
+    return graph, make_splits(graph, "csbm", "random-60-20-20", 3, 0)
+
+
+def jobs() -> list[Job]:
+    """Two programs, in turn; rows of the splits in another order than the jobs."""
+    deeper = {"max_steps": 3}
+    changes: list[dict[str, Any]] = [{}, deeper, {"seed": 1}, {**deeper, "seed": 1}]
+    rows = (2, 0, 1, 2)
+    return [Job(TINY.replace(**c), row) for c, row in zip(changes, rows, strict=True)]
+
+
+def test_the_order_of_the_jobs_is_kept_and_programs_go_together(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def counted(graph: Graph, splits: Splits, settings: Sequence[Settings], **rest: Any) -> Fit:
+        sizes.append(len(settings))
+        return fit(graph, splits, settings, **rest)
+
+    monkeypatch.setattr(batches, "fit", counted)
+    wanted = jobs()
+    found = train_all(*world, wanted, CPU)
+    assert sizes == [2, 2]
+    assert [done.job for done in found] == wanted
+    alone = [train_all(*world, [job], CPU)[0] for job in wanted]
+    assert [done.val_accuracy for done in found] == [done.val_accuracy for done in alone]
+    assert [done.test_accuracy for done in found] == [done.test_accuracy for done in alone]
+
+
+def test_where_memory_is_short_runs_go_in_halves(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(graph: Graph, splits: Splits, settings: Sequence[Settings], **rest: Any) -> Fit:
+        if len(settings) > 1:
+            raise torch.OutOfMemoryError("too much")
+        return fit(graph, splits, settings, **rest)
+
+    wanted = [Job(TINY.replace(seed=seed), seed) for seed in range(3)]
+    expected = train_all(*world, wanted, CPU)
+    monkeypatch.setattr(batches, "fit", short)
+    assert train_all(*world, wanted, CPU) == expected
+
+
+def test_a_single_run_that_is_too_large_says_so(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*args: Any, **rest: Any) -> Fit:
+        raise torch.OutOfMemoryError("too much")
+
+    monkeypatch.setattr(batches, "fit", never)
+    with pytest.raises(torch.OutOfMemoryError):
+        train_all(*world, [Job(TINY, 0)], CPU)
+
+
+def test_half_a_training_is_no_result(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*args: Any, **rest: Any) -> Fit:
+        whole = fit(*args, **rest)
+        return replace(whole, history=replace(whole.history, interrupted=True))
+
+    monkeypatch.setattr(batches, "fit", cut)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(*world, [Job(TINY, 0)], CPU)
+
+
+def test_what_a_run_reached_is_told(world: tuple[Graph, Splits]) -> None:
+    done = train_all(*world, [Job(TINY, 1)], CPU)[0]
+    assert isinstance(done, Done)
+    assert done.epochs == 3
+    assert 0 <= done.mean_step <= 2
+    assert done.mean_step == pytest.approx(float(done.steps.float().mean()))
+    assert sum(done.step_shares) == pytest.approx(1)
+    assert done.priorities.shape == done.steps.shape == (60,)
+    assert done.curve.shape == (3,)
+    assert done.worth == done.val_score == done.val_accuracy
+
+
+def test_another_metric_decides_where_settings_name_one(world: tuple[Graph, Splits]) -> None:
+    done = train_all(*world, [Job(TINY.replace(metric="roc-auc"), 1)], CPU)[0]
+    assert 0 <= done.val_score <= 100
+    assert done.worth == done.val_score
+    assert replace(done, val_score=float("nan")).worth == 0
