@@ -177,6 +177,16 @@ class Adjacency:
         return multiply(self.adjoint, g, values=self.adjoint_values, alpha=factor, out=out)
 
 
+def mean_of_neighbours(matrix: Tensor) -> Adjacency:
+    """D^-1 A of the pattern of a CSR matrix, without its diagonal and its values."""
+    rows, columns = row_indices(matrix), matrix.col_indices().long()
+    apart = rows != columns
+    rows, columns = rows[apart], columns[apart]
+    degree = torch.bincount(rows, minlength=matrix.shape[0]).to(matrix.values().dtype)
+    made = compact(csr(rows, columns, 1 / degree[rows], (matrix.shape[0], matrix.shape[1])))
+    return Adjacency(made, made)
+
+
 def edge_ids(
     matrix: Tensor, of_row: Tensor | None = None, of_column: Tensor | None = None
 ) -> Tensor:

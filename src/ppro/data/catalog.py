@@ -11,6 +11,7 @@ from typing import Any
 from ppro.data.file_sets import FILE_SETS
 from ppro.data.generated.csbm import CSBM
 from ppro.data.generated.digits import DIGITS
+from ppro.data.generated.planted import PLANTED
 from ppro.data.records import DatasetInfo, FileSet, Statistics
 from ppro.errors import DataError
 from ppro.parts import nearest
@@ -42,7 +43,9 @@ def _files(source: dict[str, Any]) -> FileSet:
     return FILE_SETS[source.pop("files")](**source)
 
 
-DATASETS: dict[str, DatasetInfo] = {info.name: info for info in (*_fetched(), DIGITS, CSBM)}
+DATASETS: dict[str, DatasetInfo] = {
+    info.name: info for info in (*_fetched(), DIGITS, CSBM, PLANTED)
+}
 _OF_THE_PACKAGE = frozenset(DATASETS)
 
 

@@ -90,6 +90,11 @@ class PProNetwork(Network):
         return cls(backbone, controllers, settings)
 
     @property
+    def shows_priority(self) -> bool:
+        """Whether a pass works z out for the controllers."""
+        return self.controllers is not None
+
+    @property
     def chooses(self) -> bool:
         """Tell whether nodes choose their step; else all of them take L."""
         return self.controllers is not None and self.parts.use_propagation

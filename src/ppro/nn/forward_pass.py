@@ -10,11 +10,13 @@ from torch import Tensor
 
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import selected_recursion
+from ppro.nn.controllers import Controllers
 from ppro.nn.network import Inputs, Rows
 from ppro.nn.strategies import Strategy
 
 if TYPE_CHECKING:
     from ppro.nn.batched import PProNetwork
+    from ppro.nn.comparing.network import ComparingNetwork
 
 ALL = slice(None)
 SMALLEST_CHANGE = 1e-6
@@ -40,7 +42,7 @@ class Pass:
 
     def __init__(
         self,
-        model: PProNetwork,
+        model: PProNetwork | ComparingNetwork,
         inputs: Inputs,
         rows: Rows,
         noise: Noise | None,
@@ -146,7 +148,7 @@ class Pass:
         Args:
             aggregate: ĥ^(1) of all nodes; h_1 where α is given.
         """
-        if self.model.controllers is None:
+        if not self.model.shows_priority:
             return
         free = slice(self.rows.free)
         columns = [self.inputs.influence[self.rows.nodes[:, free]]]
@@ -168,23 +170,27 @@ class Pass:
             h0, nodes = self.h0_rows[:, first], self.rows.nodes[:, first]
             return self.model.backbone.classify(h, h0, nodes, None).softmax(-1)
 
+    @property
+    def _controllers(self) -> Controllers:
+        found = self.model.controllers
+        assert isinstance(found, Controllers)
+        return found
+
     def shared(self, *, weighting: bool) -> Tensor:
         """The controllers' first layer over h0 and z, computed once per pass and grad mode."""
         with_z = weighting or self.model.parts.use_priority
         key = with_z, torch.is_grad_enabled()
         if key not in self._shared:
-            assert self.model.controllers is not None
             z = self.z if with_z else None
             h0 = self.h0_rows[:, : self.rows.free]
-            self._shared[key] = self.model.controllers.shared(self.seen(h0), z)
+            self._shared[key] = self._controllers.shared(self.seen(h0), z)
         return self._shared[key]
 
     def probability(self, h: Tensor, evidence: Tensor, best: Tensor | None = None) -> Tensor:
         """Pr(r = 1) of rows: to break (Eq. 7), or with ``best`` to update (Eq. 8)."""
-        assert self.model.controllers is not None
         width = h.shape[-1]
         progress = evidence[..., width:] if self.model.parts.use_progress else None
-        return self.model.controllers.probability(
+        return self._controllers.probability(
             self.shared(weighting=False),
             self.seen(h),
             self.seen(evidence[..., :width]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from ppro.compute.features import Features, row_normalised
 from ppro.compute.noise import Noise
-from ppro.compute.propagation import Adjacency
+from ppro.compute.propagation import Adjacency, mean_of_neighbours
 from ppro.compute.ranks import ALONE, Ranks
 from ppro.nn.part import NetworkSizes, Part
 from ppro.nn.priority import Edges, influence, standardised
@@ -59,6 +60,11 @@ class Inputs:
     def num_nodes(self) -> int:
         """n."""
         return int(self.influence.shape[0])
+
+    @cached_property
+    def neighbours(self) -> Adjacency:
+        """The mean over the neighbours of a node, itself left out; zero where it has none."""
+        return mean_of_neighbours(self.adjacency.matrix)
 
     def standardised(self, measure: Tensor, which: int = 0) -> Tensor:
         """Return a measure of these nodes, standardised over all nodes of the graph. ``[R, n]``.

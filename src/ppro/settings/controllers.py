@@ -16,6 +16,33 @@ class ControllerSettings(Group):
         {"epsilon", "lambda1", "lambda2", "propagation_bias", "lr_controller", "judge_share"}
     )
 
+    teaching: Literal["paper", "compare"] = Field(
+        default="paper",
+        description="paper: Eq. 9 and 10, by the error at the step; compare: by whether a step is "
+        "better for a node than the alternative",
+    )
+    judges: Literal["train", "folds"] = Field(
+        default="train",
+        description="whose errors teach comparing controllers: those of the training nodes "
+        "themselves, or of backbones that are blind to them",
+    )
+    judge_folds: int = Field(default=3, ge=2, le=20, description="blind backbones of judges=folds")
+    judge_every: int = Field(default=5, ge=1, description="epochs between two judgings")
+    start: Literal["explore", "held"] = Field(
+        default="explore",
+        description="steps of the warm-up: any at random, or the first with some at random",
+    )
+    warm_up: int = Field(default=50, ge=0, description="epochs of the warm-up")
+    settle: int = Field(default=100, ge=1, description="epochs after it in which chance dies out")
+    kappa: float | None = Field(
+        default=None,
+        ge=0,
+        description="κ: price of leaving the common depth, in standard errors; default the "
+        "strategy's, or 8 where the start is held",
+    )
+    controller_decay: float = Field(
+        default=1.0, ge=0, description="L2 penalty of the personal part, over the training nodes"
+    )
     epsilon: float = Field(
         default=0.5, ge=0, le=1, description="threshold ε of the propagation controller"
     )

@@ -13,11 +13,12 @@ from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.nn.backbones import Backbone
 from ppro.nn.batched import PProNetwork
+from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.controller_blocks import BlockedControllers
 from ppro.nn.large_inputs import large_inputs
 from ppro.nn.network import Inputs, Network, Rows
 from ppro.nn.part import NetworkSizes
-from ppro.parts import RIVALS
+from ppro.parts import RIVALS, STRATEGIES
 from ppro.settings.settings import PPRO, Settings
 from ppro.training.memory import check_fits
 
@@ -29,7 +30,13 @@ OwnBackbone = type[Backbone] | nn.Module | Sequence[nn.Module]
 
 def network_class(settings: Settings) -> type[Network]:
     """PPro, or the rival that the settings name."""
-    return PProNetwork if settings.model == PPRO else RIVALS.get(settings.model)
+    if settings.model != PPRO:
+        rival: type[Network] = RIVALS.get(settings.model)
+        return rival
+    compares = settings.controllers.teaching == "compare"
+    return (
+        ComparingNetwork if compares and STRATEGIES.get(settings.strategy).learns else PProNetwork
+    )
 
 
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs: int = 1) -> Inputs:

@@ -15,6 +15,7 @@ from ppro.compute.allocator import keep_freed_memory
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.network import Inputs, Network, Outcome
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
@@ -28,6 +29,7 @@ from ppro.training.assembly import (
 )
 from ppro.training.checkpoint import Checkpoint, Checkpointing, Keeper
 from ppro.training.class_weights import ClassWeight, class_weights, weighted
+from ppro.training.comparing import ComparingTrainer
 from ppro.training.fingerprint import fingerprint
 from ppro.training.stopping import History
 from ppro.training.threads import share_out, use_threads, worth_cores
@@ -232,7 +234,10 @@ class _Task:
         train = rows_from_masks(self.splits.train[part], labels, self.device)
         val = rows_from_masks(self.splits.val[part], labels, self.device)
         train = weighted(train, None if weights is None else weights[part])
-        return Trainer(model, self.inputs, train, val, self.settings[part], keeper)
+        rest = self.inputs, train, val, self.settings[part], keeper
+        if isinstance(model, ComparingNetwork):
+            return ComparingTrainer(model, *rest)
+        return Trainer(model, *rest)
 
 
 def _train(

@@ -24,6 +24,7 @@ class RunAdam:
         decays: groups of the parameters with the L2 factor of each run, shape ``[R]``; those in
             no group do not decay.
         ranks: the processes whose losses add up to that of a run.
+        copies: how many networks a run has, one after the other in the first dimension.
     """
 
     def __init__(
@@ -32,7 +33,10 @@ class RunAdam:
         lr: Tensor,
         decays: Sequence[tuple[Sequence[nn.Parameter], Tensor]] = (),
         ranks: Ranks = ALONE,
+        copies: int = 1,
     ) -> None:
+        self.copies, lr = copies, lr.repeat_interleave(copies)
+        decays = [(members, factor.repeat_interleave(copies)) for members, factor in decays]
         runs = lr.shape[0]
         group = {id(p): g for g, (members, _) in enumerate(decays) for p in members}
         self.parameters = sorted(parameters, key=lambda p: group.get(id(p), len(decays)))
@@ -52,6 +56,15 @@ class RunAdam:
         for p, value in zip(self.parameters, torch.split(flat, self.sizes, 1), strict=True):
             shape = p.shape if value.numel() == p.numel() else (flat.shape[0], *p.shape[1:])
             p.data = value.view(shape)
+
+    @property
+    def by_run(self) -> Tensor:
+        """All parameters of each run, its networks side by side. Shape ``[R, copies * P]``."""
+        return self.flat.view(self.flat.shape[0] // self.copies, -1)
+
+    def hold_by_run(self, state: Tensor) -> None:
+        """Make the parameters views of a state as :attr:`by_run` gives it."""
+        self.hold(state.view(state.shape[0] * self.copies, -1))
 
     def minimise(self, loss: Tensor) -> None:
         """One update of every run against its own loss. ``loss``: shape ``[R]``."""
@@ -74,6 +87,8 @@ class RunAdam:
 
     def select(self, runs: Tensor) -> None:
         """Keep only some of the runs."""
+        own = torch.arange(self.copies, device=runs.device)
+        runs = (runs.unsqueeze(1) * self.copies + own).flatten()
         self.hold(self.flat[runs])
         self.lr = self.lr[runs]
         self.weight_decays = [factor[runs] for factor in self.weight_decays]

@@ -96,7 +96,8 @@ class Record:
             return -loss
         if self.selection == "score":
             return score
-        self.level.lerp_(score, 1 - SMOOTHING)
+        seen = score.isfinite()
+        self.level.copy_(torch.where(seen, self.level.lerp(score, 1 - SMOOTHING), self.level))
         # Divided by the weight that the moving average has gathered since it began at zero.
         return (self.level / (1 - SMOOTHING ** (self.now + 1).to(torch.float64))).to(loss.dtype)
 

@@ -69,7 +69,7 @@ class Trainer:
         self.theta_rows = self._theta_rows()
         self.theta = self._theta_optimiser()
         self.phi = self._phi_optimiser()
-        states = [optimiser.flat for optimiser in self.optimisers]
+        states = [optimiser.by_run for optimiser in self.optimisers]
         chosen = self.settings.training
         self.metric: Metric = METRICS.get(chosen.metric)()
         self.record = Record(states, chosen.epochs, chosen.patience, chosen.selection)
@@ -95,12 +95,17 @@ class Trainer:
             (outer, self.values.weight_decay),
             (self.model.between(), self.values.decay_of_steps),
         ]
-        return RunAdam(theta, self.values.lr, decays, self.inputs.ranks)
+        return RunAdam(theta, self.values.lr, decays, self.inputs.ranks, self.networks)
 
     def _phi_optimiser(self) -> RunAdam | None:
         phi = self.model.phi()
         ranks = self.inputs.ranks
         return RunAdam(phi, self.values.lr_controller, ranks=ranks) if phi else None
+
+    @property
+    def networks(self) -> int:
+        """Networks of a run that learn θ."""
+        return 1
 
     @property
     def optimisers(self) -> list[RunAdam]:
@@ -144,10 +149,16 @@ class Trainer:
             do_epoch = None
         if self.keeper is not None:
             self.keeper.offer(self.state)
-        if do_epoch is not None:
-            return do_epoch
+        return self._program() if do_epoch is None else do_epoch
+
+    def _program(self) -> Callable[[], None]:
+        """What does an epoch."""
+        return self._recorded(self.epoch)
+
+    def _recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """On a GPU the work as one CUDA graph, where it never waits for the device."""
         capturable = self.model.capturable and self.metric.is_accuracy
-        return Replay(self.epoch) if self._cuda and capturable else self.epoch
+        return Replay(work) if self._cuda and capturable else work
 
     def _end(self, interrupted: bool) -> History:
         """Save where training stands, then leave the model in the best state of each run."""
@@ -158,7 +169,7 @@ class Trainer:
         for name, value in self._of_all_runs.items():
             setattr(self.model, name, value)
         for best, optimiser in zip(self.record.states, self.optimisers, strict=True):
-            optimiser.hold(best)
+            optimiser.hold_by_run(best)
         return self.record.history(interrupted)
 
     def state(self) -> dict[str, Tensor]:
@@ -190,7 +201,7 @@ class Trainer:
         added = self.inputs.ranks.sum(added)
         score = added[_ACCURACY] if self.metric.is_accuracy else self._score(logits)
         measured = torch.cat([added, score.unsqueeze(0)]).to(self.record.log.dtype)
-        self.record.update(measured, [optimiser.flat for optimiser in self.optimisers])
+        self.record.update(measured, [optimiser.by_run for optimiser in self.optimisers])
 
     def update_backbone(self) -> tuple[Tensor, Tensor]:
         """Lines 3-9: propagate with θ^(t), φ^(t), then θ^(t+1) = θ^(t) - α_g ∇L_g.

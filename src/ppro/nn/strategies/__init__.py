@@ -5,6 +5,6 @@
 its loss, its words in explanations and its choices in a search; parameters live elsewhere.
 """
 
-from ppro.nn.strategies.base import Strategy, View
+from ppro.nn.strategies.base import Chance, Path, Strategy, View
 
-__all__ = ["Strategy", "View"]
+__all__ = ["Chance", "Path", "Strategy", "View"]

@@ -1,15 +1,35 @@
 """What a strategy is: a rule by which nodes choose their step, and the loss that teaches it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 from ppro.compute.ranks import Ranks
+from ppro.errors import SettingsError
 from ppro.parts import STRATEGIES
 from ppro.parts.choices import Kind
+
+Chance = Callable[[int, Tensor | None], Tensor]
+"""The logit of Pr(r = 1) of all rows at step k, given the best step of each so far, or None."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """How rows walk through the steps.
+
+    Args:
+        steps: l. Shape ``[R, m]``.
+        logits: of Pr(r = 1) at each decision. Shape ``[S, R, m]``.
+        gains: what taking the step costs more than not, where costs are known. ``[S, R, m]``.
+    """
+
+    steps: Tensor
+    logits: Tensor
+    gains: Tensor | None = None
 
 
 class View(Protocol):
@@ -63,6 +83,7 @@ class Strategy(ABC):
         told: how a report begins to tell the step of a node.
         learns: whether it has controllers.
         default_bias: initial bias of the propagation head; it decides where nodes start.
+        kappa: price of leaving the common depth, in standard errors, where controllers compare.
         values: what a search may choose for the controllers, on either kind of graph.
         wide_values: what a wide search may choose besides, or instead.
         h_tilde: h̃, the best embedding of each row so far.
@@ -75,6 +96,7 @@ class Strategy(ABC):
     told: ClassVar[str] = "It stopped at step"
     learns: ClassVar[bool] = True
     default_bias: ClassVar[float] = 0.0
+    kappa: ClassVar[float] = 1.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
     wide_values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
 
@@ -113,6 +135,20 @@ class Strategy(ABC):
             error: C of the rows at the steps that were chosen. Shape ``[R, m]``.
         """
         return error.new_zeros(error.shape[0])
+
+    @classmethod
+    def follow(cls, chance: Chance, start: Tensor, last: int, cost: Tensor | None) -> Path:
+        """Walk rows through steps 0 .. L whose chances and costs are all known.
+
+        Args:
+            chance: the logit of Pr(r = 1) at a step.
+            start: zeros. Shape ``[R, m]``, int64.
+            last: L.
+            cost: what each step costs each row, or None. Shape ``[L + 1, R, m]``.
+        """
+        raise SettingsError(
+            f"strategy {cls.name} has no comparing form; set teaching=paper, or define follow"
+        )
 
     def take(self, chosen: Tensor, k: int, h: Tensor) -> None:
         """Let the chosen rows keep step k. ``chosen``: ``[R, m]``, bool."""

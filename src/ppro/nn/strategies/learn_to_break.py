@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ppro.nn import losses
-from ppro.nn.strategies.base import Strategy, View
+from ppro.nn.strategies.base import Chance, Path, Strategy, View
 from ppro.parts.choices import Kind
 
 
@@ -68,3 +68,22 @@ class LearnToBreak(Strategy):
         p = self.chance(self.h_tilde, self.evidence)
         view = self.view
         return losses.break_loss(error, p, view.valid, view.total, view.ranks)
+
+    @classmethod
+    def follow(cls, chance: Chance, start: Tensor, last: int, cost: Tensor | None) -> Path:
+        """Stop at the first step 0 .. L - 1 that is worth it, else at L.
+
+        A step is compared with what this very rule gets by going on (optimal stopping), not with
+        the best of all later steps, which nobody knows in advance.
+        """
+        logits = torch.stack([chance(k, None) for k in range(last)])
+        with torch.no_grad():
+            stops = logits > 0
+            steps = torch.full_like(start, last)
+            gains, value = [], None if cost is None else cost[last]
+            for k in reversed(range(last)):
+                steps = torch.where(stops[k], k, steps)
+                if cost is not None and value is not None:
+                    gains.append(cost[k] - value)
+                    value = torch.where(stops[k], cost[k], value)
+        return Path(steps, logits, torch.stack(gains[::-1]) if gains else None)

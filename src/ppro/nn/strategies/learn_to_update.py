@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ppro.nn import losses
-from ppro.nn.strategies.base import Strategy, View
+from ppro.nn.strategies.base import Chance, Path, Strategy, View
 from ppro.parts.choices import Kind
 
 
@@ -19,6 +19,7 @@ class LearnToUpdate(Strategy):
     verb: ClassVar[str] = "update"
     told: ClassVar[str] = "It kept step"
     default_bias: ClassVar[float] = 4.0
+    kappa: ClassVar[float] = 3.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
         "homophilous": {
             "epsilon": (0.1, 0.3, 0.5, 0.7),
@@ -62,3 +63,17 @@ class LearnToUpdate(Strategy):
         p, step_error, best_error = (torch.stack(part) for part in zip(*self.trace, strict=True))
         view = self.view
         return losses.update_loss(p, step_error, best_error, view.valid, view.total)
+
+    @classmethod
+    def follow(cls, chance: Chance, start: Tensor, last: int, cost: Tensor | None) -> Path:
+        """Begin at step 0 and move to every step that beats the best so far."""
+        logits, gains = [], []
+        best, best_cost = start, None if cost is None else cost[0]
+        for k in range(1, last + 1):
+            logits.append(chance(k, best))
+            moves = logits[-1].detach() > 0
+            if cost is not None and best_cost is not None:
+                gains.append(cost[k] - best_cost)
+                best_cost = torch.where(moves, cost[k], best_cost)
+            best = torch.where(moves, k, best)
+        return Path(best, torch.stack(logits), torch.stack(gains) if gains else None)

@@ -1,0 +1,169 @@
+"""PPro with controllers that compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from ppro.compute.noise import Noise
+from ppro.nn import losses
+from ppro.nn.backbones import Backbone
+from ppro.nn.comparing.controllers import ComparingControllers
+from ppro.nn.comparing.costs import at_step
+from ppro.nn.comparing.evidence import evidence
+from ppro.nn.comparing.predictions import StepPredictions
+from ppro.nn.forward_pass import Pass
+from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.part import NetworkSizes
+from ppro.nn.priority import measures_of
+from ppro.nn.strategies import Strategy
+from ppro.nn.strategies.given import EveryStep, GivenSteps
+from ppro.parts import BACKBONES, STRATEGIES
+from ppro.settings.controllers import ControllerSettings
+from ppro.settings.settings import Settings
+
+
+class ComparingNetwork(Network):
+    """A backbone, and controllers that compare its steps by what it predicts there.
+
+    While it trains, every run may have judges: further backbones of the same kind, each blind to
+    some of the training nodes. A run's backbones lie together, its own first.
+
+    Args:
+        backbone: the graph neural network of every run.
+        settings: one per run.
+
+    Attributes:
+        judges: how many judges each run has.
+    """
+
+    run_buffers: ClassVar[tuple[str, ...]] = ("lambda1", "lambda2")
+
+    lambda1: Tensor
+    lambda2: Tensor
+    epsilon: Tensor
+
+    def __init__(
+        self, backbone: Backbone, controllers: ComparingControllers, settings: Sequence[Settings]
+    ) -> None:
+        super().__init__()
+        first = settings[0]
+        self.backbone, self.controllers = backbone, controllers
+        self.strategy: type[Strategy] = STRATEGIES.get(first.strategy)
+        self.max_steps = first.network.max_steps
+        self.parts: ControllerSettings = first.controllers
+        self.changing = measures_of(first.controllers.measures)[1]
+        self.capturable = backbone.capturable
+        self.judges, self.criterion = 0, losses.prediction_error
+        for name in self.run_buffers:
+            values = torch.tensor([getattr(s.controllers, name) for s in settings])
+            self.register_buffer(name, values, persistent=False)
+        self.register_buffer("epsilon", torch.full((1, 1), 0.5), persistent=False)
+
+    chooses, shows_priority = True, False
+
+    @classmethod
+    def from_settings(cls, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
+        """PPro around the backbone that the settings name."""
+        backbone: Backbone = BACKBONES.get(settings[0].backbone)(sizes, settings[0].network)
+        return cls.around(backbone, sizes, settings)
+
+    @classmethod
+    def around(cls, backbone: Backbone, sizes: NetworkSizes, settings: Sequence[Settings]) -> Self:
+        """PPro around a backbone."""
+        wanted = settings[0].controllers
+        controllers = ComparingControllers(
+            sizes.rngs,
+            len(wanted.measures),
+            sizes.classes,
+            settings[0].network.max_steps,
+            wanted.controller_units,
+        )
+        return cls(backbone, controllers, settings)
+
+    def add_judges(self, number: int) -> None:
+        """Give every run so many judges, which begin with its own weights."""
+        self.judges = number
+        for parameter in self.backbone.parameters():
+            parameter.data = parameter.data.repeat_interleave(1 + number, 0)
+
+    def drop_judges(self) -> None:
+        """Keep the backbone of each run alone."""
+        for parameter in self.backbone.parameters():
+            parameter.data = parameter.data[:: 1 + self.judges].clone()
+        self.judges = 0
+
+    def theta(self) -> list[nn.Parameter]:
+        """θ: the backbone, and those of the judges."""
+        return list(self.backbone.parameters())
+
+    def phi(self) -> list[nn.Parameter]:
+        """φ: both controllers."""
+        return list(self.controllers.parameters())
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The part of θ that weight decay acts on where it is not for all of it."""
+        return self.backbone.decayed()
+
+    def between(self) -> list[nn.Parameter]:
+        """The backbone's layers of the steps."""
+        return self.backbone.between()
+
+    def statistics(self) -> list[nn.Parameter]:
+        """The backbone's running means."""
+        return self.backbone.statistics()
+
+    def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
+        """Choose a step for every row by the predictions of all nodes, then classify it there."""
+        with torch.no_grad():
+            predictions = self.predictions(inputs)
+            backbone = self.own(rows.nodes)
+            x = self.evidence(predictions, inputs, rows.nodes, backbone)
+            steps = self.controllers.follow(self.strategy, x).steps
+            weights = self.controllers.weights(at_step(x, steps))
+        outcome = self.at_steps(inputs, rows, steps, noise)
+        return Outcome(outcome.logits, outcome.embedding, steps, weights)
+
+    def own(self, nodes: Tensor) -> Tensor:
+        """The number of each run's own backbone, for nodes ``[R, m]``."""
+        runs = torch.arange(nodes.shape[0], device=nodes.device) * (1 + self.judges)
+        return runs.unsqueeze(1).expand_as(nodes)
+
+    def at_steps(self, inputs: Inputs, rows: Rows, steps: Tensor, noise: Noise | None) -> Outcome:
+        """What every backbone says of its rows at given steps; its gradient reaches θ."""
+        pass_ = Pass(self, inputs, rows, noise)
+        h_tilde = pass_.run(GivenSteps(pass_, steps))
+        logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
+        return Outcome(logits, h_tilde, steps, torch.ones_like(rows.valid))
+
+    @torch.no_grad()
+    def predictions(self, inputs: Inputs) -> StepPredictions:
+        """What every backbone predicts of every node at every step, without dropout."""
+        count = next(self.backbone.parameters()).shape[0]
+        nodes = torch.arange(inputs.num_nodes, device=inputs.influence.device).expand(count, -1)
+        ones = torch.ones_like(nodes, dtype=inputs.influence.dtype)
+        pass_ = Pass(self, inputs, Rows(nodes, nodes, ones), None, watched=True)
+        h0 = pass_.h0_rows
+
+        def read(h: Tensor) -> Tensor:
+            return self.backbone.classify(h, h0, nodes, None)
+
+        every = EveryStep(pass_, read)
+        pass_.run(every)
+        columns = [
+            inputs.standardised(measure.of_step(h0, every.first), which)
+            for which, measure in enumerate(self.changing)
+        ]
+        changing = torch.stack(columns, -1) if columns else h0.new_zeros(*h0.shape[:2], 0)
+        return StepPredictions.of(every.kept, changing, inputs)
+
+    def evidence(
+        self, predictions: StepPredictions, inputs: Inputs, nodes: Tensor, backbone: Tensor
+    ) -> Tensor:
+        """Standardised evidence of nodes, each as one backbone sees it. ``[L + 1, R, m, f]``."""
+        scores, near, changing = predictions.seen(nodes, backbone)
+        z = torch.cat([inputs.influence[nodes], changing], -1)
+        return self.controllers.standardised(evidence(self.controllers.scaled(scores), near, z))

@@ -1,0 +1,45 @@
+"""Steps that are known before a pass begins."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from ppro.nn.strategies.base import Strategy, View
+
+
+class GivenSteps(Strategy):
+    """Every row takes the step that it is given; it has no name, as nobody chooses it.
+
+    Args:
+        given: l of the rows, 0 .. L. Shape ``[R, m]``.
+    """
+
+    def __init__(self, view: View, given: Tensor) -> None:
+        super().__init__(view)
+        self.given = given
+
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+        """Take step k where it is the one given."""
+        self.take(self.given == k, k, h)
+
+
+class EveryStep(Strategy):
+    """Keeps what is read off every step; the rows end at L.
+
+    Args:
+        read: from the embeddings of a step to what is kept of it.
+    """
+
+    def __init__(self, view: View, read: Callable[[Tensor], Tensor]) -> None:
+        super().__init__(view)
+        self.read, self.first = read, view.h0
+        self.kept = [read(view.h0)]
+
+    def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+        """Keep what step k says."""
+        if k == 1:
+            self.first = evidence[..., : h.shape[-1]]
+        self.kept.append(self.read(h))
+        if last:
+            self.h_tilde, self.steps = h, torch.full_like(self.steps, k)

@@ -1,0 +1,301 @@
+"""Algorithm 1 with controllers that compare, and judges that have not seen what they judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from ppro.compute.noise import Noise, matrix_ids, mix
+from ppro.nn import losses
+from ppro.nn.comparing.costs import (
+    SMOOTHING,
+    Judgement,
+    at_step,
+    common_depth,
+    comparing_loss,
+    priced,
+    priority_gain,
+    row_mean,
+)
+from ppro.nn.comparing.evidence import equal_scale, evidence
+from ppro.nn.comparing.network import ComparingNetwork
+from ppro.nn.comparing.predictions import StepPredictions
+from ppro.nn.network import Inputs, Outcome, Rows
+from ppro.parts import STRATEGIES
+from ppro.settings.settings import Settings
+from ppro.training.consistency import consistency_loss, ramp
+from ppro.training.optim import RunAdam
+from ppro.training.stopping import History
+from ppro.training.trainer import CONSISTENCY_RAMP, Trainer
+
+if TYPE_CHECKING:
+    from ppro.training.checkpoint import Keeper
+
+EXPLORE_SITE, DRAW_SITE = 300_000, 300_001
+HELD_STEP, HELD_CHANCE, HELD_KAPPA = 1, 0.3, 8.0
+"""Of a held start: the step of all nodes, the share that is drawn, and κ."""
+
+
+def fold_of(rows: Rows, settings: Sequence[Settings], folds: int) -> Tensor:
+    """Which judge is blind to each training row: 1 .. K, class by class; 0 for padding. ``[R, m]``.
+
+    Args:
+        rows: training nodes; a run draws its folds by its own seed.
+    """
+    found = torch.zeros_like(rows.nodes)
+    for run, chosen in enumerate(settings):
+        members = rows.valid[run].nonzero().squeeze(-1)
+        rng = torch.Generator().manual_seed(chosen.seed)
+        chance = torch.rand(len(members), generator=rng).to(members.device)
+        order = members[(rows.labels[run, members] + 0.99 * chance.double()).argsort()]
+        found[run, order] = 1 + torch.arange(len(order), device=order.device) % folds
+    return found
+
+
+class ComparingTrainer(Trainer):
+    """Trains runs whose controllers compare steps.
+
+    Every epoch θ learns at the steps that the controllers chose last (lines 3 to 9 of Algorithm 1),
+    with chance in the choice at first. Every few epochs a pass without dropout tells what each
+    step is worth to every training node, as a judge sees it that has not learned from the node;
+    φ learns from that (lines 10 and 11), and the same pass validates.
+    """
+
+    model: ComparingNetwork
+    phi: RunAdam
+
+    def __init__(
+        self,
+        model: ComparingNetwork,
+        inputs: Inputs,
+        train: Rows,
+        val: Rows,
+        settings: Sequence[Settings],
+        keeper: Keeper | None = None,
+    ) -> None:
+        wanted, self.all_settings = settings[0].controllers, settings
+        folds = wanted.judge_folds if wanted.judges == "folds" else 0
+        if folds:
+            model.add_judges(folds)
+        self.view = fold_of(train, settings, folds) if folds else torch.zeros_like(train.nodes)
+        self.kappa = torch.tensor([_kappa(s) for s in settings], device=train.nodes.device)
+        self.steps = torch.zeros_like(train.nodes)
+        self.weights = torch.ones_like(train.valid)
+        self.wrong = train.valid.new_zeros(model.max_steps + 1, *train.nodes.shape)
+        self.judgings = torch.zeros((), dtype=torch.int64, device=train.nodes.device)
+        self.common = torch.full_like(train.nodes[:, 0], model.max_steps)
+        super().__init__(model, inputs, train, val, settings, keeper)
+
+    @property
+    def networks(self) -> int:
+        """Backbones of a run: its own and its judges."""
+        return 1 + self.model.judges
+
+    def _phi_optimiser(self) -> RunAdam:
+        counts = (self.train_rows.valid > 0).sum(-1).clamp(min=1)
+        decay = torch.tensor([2 * s.controllers.controller_decay for s in self.all_settings])
+        held = [(self.model.controllers.held(), decay.to(counts.device) / counts)]
+        return RunAdam(self.model.phi(), self.values.lr_controller, held)
+
+    def _program(self) -> Callable[[], None]:
+        """What does an epoch: every few of them the controllers are judged and learn."""
+        every, done = self.settings.controllers.judge_every, int(self.record.now)
+        plain, judged = self._recorded(self.plain_epoch), self._recorded(self.judged_epoch)
+
+        def epoch() -> None:
+            nonlocal done
+            done += 1
+            (plain if done % every else judged)()
+
+        return epoch
+
+    def plain_epoch(self) -> None:
+        """θ learns at the steps that were chosen last; nothing is validated."""
+        loss, mean_step = self.update_backbone()
+        unknown = torch.full_like(loss, torch.nan)
+        self._record([loss, unknown, unknown, unknown, mean_step, unknown])
+
+    def judged_epoch(self) -> None:
+        """θ learns, then the controllers; the same pass validates."""
+        loss, mean_step = self.update_backbone()
+        controller_loss, val_loss, val_accuracy, logits = self.judge()
+        score = val_accuracy if self.metric.is_accuracy else self._score(logits)
+        self._record([loss, controller_loss, val_loss, val_accuracy, mean_step, score])
+
+    def _record(self, measured: list[Tensor]) -> None:
+        stacked = torch.stack(measured).to(self.record.log.dtype)
+        self.record.update(stacked, [optimiser.by_run for optimiser in self.optimisers])
+
+    def update_backbone(self) -> tuple[Tensor, Tensor]:
+        """Lines 3-9: propagate to the chosen steps, then θ^(t+1) = θ^(t) - α_g ∇L_g."""
+        rows, (runs, m), count = self.theta_rows, self.train_rows.nodes.shape, self.networks
+        steps = self._steps_now()
+        full = steps.new_full((runs, rows.nodes.shape[1] - m), self.model.max_steps)
+        steps = torch.cat([steps, full], 1).repeat_interleave(count, 0)
+        outcomes = [
+            self.model.at_steps(self.inputs, rows, steps, self._noise(part))
+            for part in range(self.forwards)
+        ]
+        labels, valid = rows.labels[:, :m], rows.valid[:, :m]
+        error = torch.stack([losses.prediction_error(o.logits[:, :m], labels) for o in outcomes])
+        weights = self.weights.repeat_interleave(count, 0)
+        loss = losses.node_mean(weights * error, valid).mean(0)
+        if self.consistent:
+            loss = loss + self._consistency(outcomes, m)
+        self.theta.minimise(loss.view(runs, count).sum(1))
+        own = error[0].detach().view(runs, count, m)[:, 0]
+        mean_step = row_mean(self.steps.to(own.dtype), self.train_rows.valid)
+        return losses.supervised_loss(own, self.train_rows.valid), mean_step
+
+    def _consistency(self, outcomes: Sequence[Outcome], m: int) -> Tensor:
+        logits = [outcome.logits[:, m:] for outcome in outcomes]
+        temperature = self.values.consistency_temperature.repeat_interleave(self.networks)
+        share = self.values.consistency.repeat_interleave(self.networks)
+        loss = consistency_loss(logits, temperature)
+        return share * ramp(self.record.now, CONSISTENCY_RAMP) * loss
+
+    def _steps_now(self) -> Tensor:
+        """The chosen steps, some of them drawn at random while chance lasts. Shape ``[R, m]``."""
+        wanted, now = self.settings.controllers, self.record.now
+        warm = now < wanted.warm_up
+        chance = (1 - (now - wanted.warm_up) / wanted.settle).clamp(0, 1)
+        chosen = self.steps
+        if wanted.start == "held":
+            chance = HELD_CHANCE * chance
+            chosen = torch.where(warm, min(HELD_STEP, self.model.max_steps), chosen)
+        ids = matrix_ids(self.train_rows.nodes, 1).squeeze(-1)
+        drawn = (self._uniform(ids, DRAW_SITE) * (self.model.max_steps + 1)).long()
+        return torch.where(self._uniform(ids, EXPLORE_SITE) < chance, drawn, chosen)
+
+    def _uniform(self, ids: Tensor, site: int) -> Tensor:
+        """Numbers in [0, 1) of the training rows, by the hash that drops elements."""
+        keys = super()._noise(0).keys(site).unsqueeze(1)
+        return (mix(ids + keys).double() + 2**31) / 2**32
+
+    def judge(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Lines 10-11: judge every step under θ^(t+1), let φ learn, choose anew, validate.
+
+        Returns the loss of φ, validation loss and accuracy, and the logits behind them.
+        """
+        with torch.no_grad():
+            predictions = self.model.predictions(self.inputs)
+            x, cost = self._judged(predictions)
+        loss = torch.zeros_like(self.values.lr)
+        for _ in range(self.settings.controllers.judge_every):
+            loss = self._controller_loss(x, cost)
+            self.phi.minimise(loss)
+        with torch.no_grad():
+            controllers = self.model.controllers
+            self.steps.copy_(controllers.follow(self.model.strategy, x).steps)
+            if self.settings.controllers.use_weighting:
+                valid, chosen = self.train_rows.valid, at_step(x, self.steps)
+                self.weights.copy_(controllers.weights(chosen, valid))
+                mean = row_mean(controllers.raw_weight(chosen), valid)
+                controllers.mean_weight.data.copy_(mean.unsqueeze(-1))
+            return loss.detach(), *self._validated(predictions)
+
+    def _judged(self, predictions: StepPredictions) -> tuple[Tensor, Tensor]:
+        """Standardised evidence of the training rows, and what each step costs them."""
+        rows, controllers = self.train_rows, self.model.controllers
+        backbone = self.model.own(rows.nodes) + self.view
+        scores, near, changing = predictions.seen(rows.nodes, backbone)
+        controllers.learn_scale(equal_scale(scores, rows.valid))
+        p = controllers.scaled(scores)
+        judgement = Judgement.of(p, rows.labels)
+        smooth = SMOOTHING * self.wrong + (1 - SMOOTHING) * judgement.wrong
+        self.wrong.copy_(torch.where(self.judgings == 0, judgement.wrong, smooth))
+        self.judgings.add_(1)
+        held = self.record.now >= self.settings.controllers.warm_up
+        common = common_depth(self.wrong, rows.valid)
+        self.common.copy_(torch.where(held & (self.judgings > 1), self.common, common))
+        z = torch.cat([self.inputs.influence[rows.nodes], changing], -1)
+        x = evidence(p, near, z)
+        controllers.learn_statistics(x, rows.valid)
+        cost = priced(judgement.cost, self.common, rows.valid, self.kappa)
+        return controllers.standardised(x), cost
+
+    def _controller_loss(self, x: Tensor, cost: Tensor) -> Tensor:
+        """L_Controller = L_p - λ2 L_w (Eq. 14), of comparing controllers. Shape ``[R]``."""
+        valid, controllers = self.train_rows.valid, self.model.controllers
+        path = controllers.follow(self.model.strategy, x, cost)
+        assert path.gains is not None
+        loss = comparing_loss(path.logits, path.gains, valid)
+        if not self.settings.controllers.use_weighting:
+            return loss
+        weights = controllers.weights(at_step(x, path.steps), valid)
+        gain = priority_gain(weights, at_step(cost, path.steps), self.model.lambda1, valid)
+        return loss - self.model.lambda2 * gain
+
+    def _validated(self, predictions: StepPredictions) -> tuple[Tensor, Tensor, Tensor]:
+        """Validation loss and accuracy of every run at the steps of its nodes, and the logits."""
+        rows, model = self.val_rows, self.model
+        own = model.own(rows.nodes)
+        x = model.evidence(predictions, self.inputs, rows.nodes, own)
+        steps = model.controllers.follow(model.strategy, x).steps
+        logits = at_step(predictions.seen(rows.nodes, own)[0], steps)
+        loss = losses.supervised_loss(losses.prediction_error(logits, rows.labels), rows.valid)
+        hits = (logits.argmax(-1) == rows.labels).to(loss.dtype)
+        return loss, losses.node_mean(hits, rows.valid), logits
+
+    def _theta_rows(self) -> Rows:
+        """The rows of every backbone: a judge does not learn from the nodes that it judges."""
+        count, rows = self.networks, super()._theta_rows()
+        judge = torch.arange(count, device=rows.nodes.device).view(1, -1, 1)
+        learns = (self.view.unsqueeze(1) != judge) | (judge == 0)
+        extra = rows.nodes.shape[1] - self.view.shape[1]
+        learns = torch.nn.functional.pad(learns, (0, extra), value=True).flatten(0, 1)
+        each = (part.repeat_interleave(count, 0) for part in (rows.nodes, rows.labels, rows.valid))
+        nodes, labels, valid = each
+        return Rows(nodes, labels, valid * learns)
+
+    def _noise(self, part: int) -> Noise:
+        """The dropout of every backbone; a judge drops by a seed of its own."""
+        noise, count = super()._noise(part), self.networks
+        if count == 1:
+            return noise
+        shift = torch.arange(count, device=noise.seeds.device, dtype=noise.seeds.dtype) * 0x9E3779B
+        seeds = (noise.seeds.unsqueeze(1) + shift).flatten()
+        rates = {
+            name: rate.repeat_interleave(count)
+            for name in ("rates", "edge_rates", "node_rates")
+            if (rate := getattr(noise, name)) is not None
+        }
+        return replace(noise, seeds=seeds, **rates)
+
+    def select(self, runs: Tensor) -> None:
+        """Go on with some of the runs only."""
+        for name in ("view", "kappa", "steps", "weights", "common"):
+            setattr(self, name, getattr(self, name)[runs])
+        self.wrong = self.wrong[:, runs]
+        super().select(runs)
+
+    def state(self) -> dict[str, Tensor]:
+        """All that training has changed."""
+        return super().state() | {f"judged.{name}": getattr(self, name) for name in _KEPT}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Bring a trainer that has just been made to where :meth:`state` was taken."""
+        super().restore(state)
+        for name in _KEPT:
+            setattr(self, name, state[f"judged.{name}"])
+
+    def _end(self, interrupted: bool) -> History:
+        history = super()._end(interrupted)
+        self.model.drop_judges()
+        return history
+
+
+_KEPT = ("steps", "weights", "wrong", "common", "judgings")
+"""What training changes beside θ, φ and the record."""
+
+
+def _kappa(settings: Settings) -> float:
+    chosen = settings.controllers
+    if chosen.kappa is not None:
+        return chosen.kappa
+    usual: float = STRATEGIES.get(settings.strategy).kappa
+    return HELD_KAPPA if chosen.start == "held" else usual
