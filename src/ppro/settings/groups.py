@@ -34,5 +34,7 @@ class NetworkSettings(Group):
 
     hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
     max_steps: int = Field(
-        default=10, ge=1, description="L, the largest number of propagation steps"
+        default=10,
+        ge=0,
+        description="L, the largest number of propagation steps; 0 for the bare backbone alone",
     )

@@ -87,6 +87,10 @@ class Settings(BaseModel):
             start = STRATEGIES.get(self.strategy).default_bias
             filled = self.controllers.model_copy(update={"propagation_bias": start})
             object.__setattr__(self, "controllers", filled)
+        if self.network.max_steps == 0 and (self.model != PPRO or self.strategy != "none"):
+            raise ValueError(
+                "max_steps: 0 is for the bare backbone alone; give at least 1, or strategy none"
+            )
         part_of(self).check(self)
         return self
 
