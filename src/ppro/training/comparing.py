@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ppro.training.checkpoint import Keeper
 
 EXPLORE_SITE, DRAW_SITE = 300_000, 300_001
-HELD_STEP, HELD_CHANCE, HELD_KAPPA = 1, 0.3, 8.0
-"""Of a held start: the step of all nodes, the share that is drawn, and κ."""
+HELD_KAPPA = 8.0
+"""κ of a held start."""
 
 
 def fold_of(rows: Rows, settings: Sequence[Settings], folds: int) -> Tensor:
@@ -84,16 +84,28 @@ class ComparingTrainer(Trainer):
         self.view = fold_of(train, settings, folds) if folds else torch.zeros_like(train.nodes)
         self.kappa = torch.tensor([_kappa(s) for s in settings], device=train.nodes.device)
         self.steps = torch.zeros_like(train.nodes)
+        self.everyone = train.nodes.new_zeros(train.nodes.shape[0], inputs.num_nodes)
         self.weights = torch.ones_like(train.valid)
         self.wrong = train.valid.new_zeros(model.max_steps + 1, *train.nodes.shape)
         self.judgings = torch.zeros((), dtype=torch.int64, device=train.nodes.device)
         self.common = torch.full_like(train.nodes[:, 0], model.max_steps)
         super().__init__(model, inputs, train, val, settings, keeper)
+        self.first_theta = self.theta.flat.clone()
 
     @property
     def networks(self) -> int:
         """Backbones of a run: its own and its judges."""
         return 1 + self.model.judges
+
+    @property
+    def held(self) -> bool:
+        """Whether the backbone begins anew at the common depth once that is found."""
+        return self.settings.controllers.start == "held"
+
+    @property
+    def consistent_steps(self) -> bool:
+        """Whether nodes must agree at their chosen steps, not at step L."""
+        return self.consistent and self.settings.controllers.consistency_on != "full"
 
     def _phi_optimiser(self) -> RunAdam:
         counts = (self.train_rows.valid > 0).sum(-1).clamp(min=1)
@@ -108,6 +120,8 @@ class ComparingTrainer(Trainer):
 
         def epoch() -> None:
             nonlocal done
+            if self.held and done == self.settings.controllers.warm_up:
+                self.theta.restart(self.first_theta)
             done += 1
             (plain if done % every else judged)()
 
@@ -133,9 +147,7 @@ class ComparingTrainer(Trainer):
     def update_backbone(self) -> tuple[Tensor, Tensor]:
         """Lines 3-9: propagate to the chosen steps, then θ^(t+1) = θ^(t) - α_g ∇L_g."""
         rows, (runs, m), count = self.theta_rows, self.train_rows.nodes.shape, self.networks
-        steps = self._steps_now()
-        full = steps.new_full((runs, rows.nodes.shape[1] - m), self.model.max_steps)
-        steps = torch.cat([steps, full], 1).repeat_interleave(count, 0)
+        steps = self._steps_now().repeat_interleave(count, 0)
         outcomes = [
             self.model.at_steps(self.inputs, rows, steps, self._noise(part))
             for part in range(self.forwards)
@@ -159,17 +171,27 @@ class ComparingTrainer(Trainer):
         return share * ramp(self.record.now, CONSISTENCY_RAMP) * loss
 
     def _steps_now(self) -> Tensor:
-        """The chosen steps, some of them drawn at random while chance lasts. Shape ``[R, m]``."""
+        """The steps of the rows of θ: those chosen last, or drawn while chance lasts.
+
+        A held start looks at every step in the warm-up, keeps all nodes at the common depth for as
+        long again, and then lets them choose. Shape ``[R, m]``, and all nodes behind them where
+        they must agree.
+        """
         wanted, now = self.settings.controllers, self.record.now
-        warm = now < wanted.warm_up
-        chance = (1 - (now - wanted.warm_up) / wanted.settle).clamp(0, 1)
         chosen = self.steps
-        if wanted.start == "held":
-            chance = HELD_CHANCE * chance
-            chosen = torch.where(warm, min(HELD_STEP, self.model.max_steps), chosen)
-        ids = matrix_ids(self.train_rows.nodes, 1).squeeze(-1)
+        if self.consistent_steps:
+            chosen = torch.cat([chosen, self.everyone], 1)
+        if self.held:
+            chance = (now < wanted.warm_up).double()
+            chosen = torch.where(now < 2 * wanted.warm_up, self.common.unsqueeze(1), chosen)
+        else:
+            chance = (1 - (now - wanted.warm_up) / wanted.settle).clamp(0, 1)
+        nodes = self.theta_rows.nodes[:: self.networks]
+        ids = matrix_ids(nodes[:, : chosen.shape[1]], 1).squeeze(-1)
         drawn = (self._uniform(ids, DRAW_SITE) * (self.model.max_steps + 1)).long()
-        return torch.where(self._uniform(ids, EXPLORE_SITE) < chance, drawn, chosen)
+        steps = torch.where(self._uniform(ids, EXPLORE_SITE) < chance, drawn, chosen)
+        behind = nodes.shape[1] - chosen.shape[1]
+        return torch.nn.functional.pad(steps, (0, behind), value=self.model.max_steps)
 
     def _uniform(self, ids: Tensor, site: int) -> Tensor:
         """Numbers in [0, 1) of the training rows, by the hash that drops elements."""
@@ -196,7 +218,16 @@ class ComparingTrainer(Trainer):
                 self.weights.copy_(controllers.weights(chosen, valid))
                 mean = row_mean(controllers.raw_weight(chosen), valid)
                 controllers.mean_weight.data.copy_(mean.unsqueeze(-1))
+            if self.consistent_steps:
+                self.everyone.copy_(self._steps_of_all(predictions))
             return loss.detach(), *self._validated(predictions)
+
+    def _steps_of_all(self, predictions: StepPredictions) -> Tensor:
+        """The step of every node, as the run's own backbone sees it. Shape ``[R, n]``."""
+        model, n = self.model, self.inputs.num_nodes
+        nodes = torch.arange(n, device=self.steps.device).expand(self.steps.shape[0], -1)
+        x = model.evidence(predictions, self.inputs, nodes, model.own(nodes))
+        return model.controllers.follow(model.strategy, x).steps
 
     def _judged(self, predictions: StepPredictions) -> tuple[Tensor, Tensor]:
         """Standardised evidence of the training rows, and what each step costs them."""
@@ -250,7 +281,7 @@ class ComparingTrainer(Trainer):
         learns = torch.nn.functional.pad(learns, (0, extra), value=True).flatten(0, 1)
         each = (part.repeat_interleave(count, 0) for part in (rows.nodes, rows.labels, rows.valid))
         nodes, labels, valid = each
-        return Rows(nodes, labels, valid * learns)
+        return Rows(nodes, labels, valid * learns, rows.free)
 
     def _noise(self, part: int) -> Noise:
         """The dropout of every backbone; a judge drops by a seed of its own."""
@@ -268,9 +299,11 @@ class ComparingTrainer(Trainer):
 
     def select(self, runs: Tensor) -> None:
         """Go on with some of the runs only."""
-        for name in ("view", "kappa", "steps", "weights", "common"):
+        for name in ("view", "kappa", "steps", "everyone", "weights", "common"):
             setattr(self, name, getattr(self, name)[runs])
         self.wrong = self.wrong[:, runs]
+        own = torch.arange(self.networks, device=runs.device)
+        self.first_theta = self.first_theta[(runs.unsqueeze(1) * self.networks + own).flatten()]
         super().select(runs)
 
     def state(self) -> dict[str, Tensor]:
@@ -289,7 +322,7 @@ class ComparingTrainer(Trainer):
         return history
 
 
-_KEPT = ("steps", "weights", "wrong", "common", "judgings")
+_KEPT = ("steps", "everyone", "weights", "wrong", "common", "judgings")
 """What training changes beside θ, φ and the record."""
 
 

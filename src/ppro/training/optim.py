@@ -66,6 +66,12 @@ class RunAdam:
         """Make the parameters views of a state as :attr:`by_run` gives it."""
         self.hold(state.view(state.shape[0] * self.copies, -1))
 
+    def restart(self, flat: Tensor) -> None:
+        """Begin anew from the given parameters. ``flat``: shape ``[copies * R, P]``."""
+        self.flat.copy_(flat)
+        for moment in (self.first, self.second, self.steps):
+            moment.zero_()
+
     def minimise(self, loss: Tensor) -> None:
         """One update of every run against its own loss. ``loss``: shape ``[R]``."""
         grads = torch.autograd.grad(loss.sum(), self.parameters, materialize_grads=True)

@@ -135,9 +135,9 @@ class ComparingNetwork(Network):
     def at_steps(self, inputs: Inputs, rows: Rows, steps: Tensor, noise: Noise | None) -> Outcome:
         """What every backbone says of its rows at given steps; its gradient reaches θ."""
         pass_ = Pass(self, inputs, rows, noise)
-        h_tilde = pass_.run(GivenSteps(pass_, steps))
+        h_tilde = pass_.run(GivenSteps(pass_, steps[:, : rows.free]))
         logits = self.backbone.classify(h_tilde, pass_.h0_rows, rows.nodes, noise)
-        return Outcome(logits, h_tilde, steps, torch.ones_like(rows.valid))
+        return Outcome(logits, h_tilde, pass_.steps, torch.ones_like(rows.valid))
 
     @torch.no_grad()
     def predictions(self, inputs: Inputs) -> StepPredictions:
@@ -145,7 +145,7 @@ class ComparingNetwork(Network):
         count = next(self.backbone.parameters()).shape[0]
         nodes = torch.arange(inputs.num_nodes, device=inputs.influence.device).expand(count, -1)
         ones = torch.ones_like(nodes, dtype=inputs.influence.dtype)
-        pass_ = Pass(self, inputs, Rows(nodes, nodes, ones), None, watched=True)
+        pass_ = Pass(self, inputs, Rows(nodes, nodes, ones, whole=True), None, watched=True)
         h0 = pass_.h0_rows
 
         def read(h: Tensor) -> Tensor:
