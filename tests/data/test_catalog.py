@@ -16,7 +16,7 @@ DOWNLOADED = [name for name, info in DATASETS.items() if info.sources]
 def test_the_papers_graphs_and_the_generated_ones_are_there() -> None:
     papers = {"cora", "citeseer", "pubmed", "chameleon", "cornell", "texas", "wisconsin", "actor"}
     assert set(DATASETS) == papers | {
-        *("chameleon-deduplicated", "cornell-legacy", "digits", "csbm")
+        *("chameleon-deduplicated", "cornell-legacy", "digits", "csbm", "planted")
     }
     assert {name for name, info in DATASETS.items() if info.paper} >= papers
 

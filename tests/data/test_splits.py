@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
+from ppro.data.drawn import drawn_splits
 from ppro.data.readers.raw import Masks
-from ppro.data.splits import Splits, fixed_splits, random_masks, random_splits
+from ppro.data.splits import Splits, fixed_splits
 from ppro.errors import DataError
-
-label_lists = st.lists(st.integers(-1, 5), min_size=1, max_size=120)
-seeds = st.integers(0, 2**32)
 
 
 def bools(text: str) -> Tensor:
@@ -22,59 +16,6 @@ def bools(text: str) -> Tensor:
 
 
 LABELS = torch.tensor([0, 1, 0, 1, -1])
-
-
-@settings(deadline=None)
-@given(label_lists, seeds)
-def test_random_parts_are_disjoint_and_cover_the_labelled_nodes(
-    labels: list[int], seed: int
-) -> None:
-    masks = random_masks(torch.tensor(labels), seed)
-    times = masks.train.astype(int) + masks.val + masks.test
-    np.testing.assert_array_equal(times[0], np.array(labels) != -1)
-
-
-@settings(deadline=None)
-@given(label_lists, seeds)
-def test_every_class_has_a_training_node(labels: list[int], seed: int) -> None:
-    train = random_masks(torch.tensor(labels), seed).train[0]
-    assert {labels[i] for i in np.flatnonzero(train)} == set(labels) - {-1}
-
-
-@settings(deadline=None)
-@given(label_lists, seeds)
-def test_random_parts_are_determined_by_the_seed(labels: list[int], seed: int) -> None:
-    one, two = (random_masks(torch.tensor(labels), seed) for _ in range(2))
-    np.testing.assert_array_equal(one.train, two.train)
-    np.testing.assert_array_equal(one.val, two.val)
-
-
-@pytest.mark.parametrize(
-    ("size", "parts"),
-    [
-        *((1, (1, 0, 0)), (2, (1, 0, 1)), (3, (2, 1, 0)), (4, (2, 1, 1))),
-        *((5, (3, 1, 1)), (100, (60, 20, 20))),
-    ],
-)
-def test_sizes_of_the_parts_of_a_class(size: int, parts: tuple[int, int, int]) -> None:
-    masks = random_masks(torch.zeros(size, dtype=torch.int64), 0)
-    assert (masks.train.sum(), masks.val.sum(), masks.test.sum()) == parts
-
-
-def test_each_class_is_split_by_itself() -> None:
-    labels = torch.arange(100) % 2
-    train = random_masks(labels, 3).train[0]
-    assert Counter(labels[torch.from_numpy(train)].tolist()) == {0: 30, 1: 30}
-
-
-def test_run_r_of_a_seed_is_run_0_of_the_seed_r_later() -> None:
-    labels = torch.arange(50) % 3
-    many = random_splits(labels, "random", 4, 10)
-    last = random_splits(labels, "random", 1, 13)
-    assert many.runs == 4
-    assert many.name == "random"
-    assert torch.equal(many.train[3], last.train[0])
-    assert not torch.equal(many.train[0], many.train[1])
 
 
 def test_fixed_masks_are_taken_in_turn() -> None:
@@ -140,12 +81,12 @@ def test_masks_must_be_bool() -> None:
 
 def test_a_graph_too_small_to_validate_is_an_error() -> None:
     with pytest.raises(DataError, match="has no val node"):
-        random_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
+        drawn_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
 
 
 def test_runs_are_taken_in_order_and_test_nodes_hidden() -> None:
     labels = torch.arange(30) % 3
-    splits = random_splits(labels, "random-60-20-20", 3, 0)
+    splits = drawn_splits(labels, "random-60-20-20", 3, 0)
     taken = splits.take(torch.tensor([2, 0, 2]))
     assert torch.equal(taken.train, splits.train[[2, 0, 2]])
     assert torch.equal(taken.test, splits.test[[2, 0, 2]])

@@ -12,7 +12,7 @@ from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options, shown
 from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.large.plan import LargePlan
-from ppro.data.names import RANDOM
+from ppro.data.names import is_drawn
 from ppro.data.records import DatasetInfo, Statistics
 from ppro.errors import DataError
 
@@ -45,6 +45,8 @@ def list_datasets() -> None:
         console.out.print(console.paragraph(note))
     made = " and ".join(info.name for info in DATASETS.values() if info.generator)
     console.out.print(console.paragraph(f"{made} are made on the spot: no download."))
+    few = "Any graph can also be split as N-per-class, such as 20-per-class: N nodes a class train."
+    console.out.print(console.paragraph(few))
     console.out.print("'ppro data describe NAME' tells more of each.")
 
 
@@ -80,7 +82,7 @@ def _fetched(info: DatasetInfo, data_root: Path | None, offline: bool) -> str:
 
     graph = load_graph(info.name, data_root=data_root, offline=offline)
     for split in info.splits:
-        if split != RANDOM:
+        if not is_drawn(split):
             make_splits(graph, info.name, split, 1, 0, data_root=data_root, offline=offline)
     return f"{info.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges: ready"
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppro.data.names import SPLITS
+from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.errors import SettingsError
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES
 
@@ -40,7 +40,11 @@ Backbone = Annotated[
 ]
 Split = Annotated[
     str | None,
-    typer.Option("--split", help=f"{', '.join(SPLITS)}.", show_default="the recipe's"),
+    typer.Option(
+        "--split",
+        help=f"{PUBLIC}, {RANDOM}, {GEOM_GCN}, or N-per-class: N training nodes of each class.",
+        show_default="the recipe's",
+    ),
 ]
 DataRoot = Annotated[
     Path | None,

@@ -13,6 +13,7 @@ import typer
 from ppro.cli import console
 from ppro.cli.options import DataRoot, Device, Offline, shown
 from ppro.data.catalog import DATASETS
+from ppro.data.names import SPLITS
 from ppro.errors import SettingsError
 from ppro.parts import nearest
 from ppro.settings.limits import CONFIGURATIONS
@@ -158,7 +159,7 @@ def _chosen_words(only: Sequence[str] | None) -> Words:
     from ppro.search.methods import method_names
 
     words, methods = set(only or []), set(method_names())
-    splits = {split for info in DATASETS.values() for split in info.splits}
+    splits = {*SPLITS, *(split for info in DATASETS.values() for split in info.splits)}
     valid = {*DATASETS, *methods, *splits}
     for word in sorted(words - valid):
         raise SettingsError(f"--only {word}: unknown; {nearest(word, tuple(valid))}")

@@ -5,9 +5,9 @@
 the catalogue as a page. ``loading`` turns a name into a graph and masks: ``fetch`` looks for raw
 files in ``storage``, upstream and in ``package_index``, and ``readers`` read them without running
 anything they hold. ``files`` reads and writes graphs of a user, ``large`` those on disk;
-``splits`` makes masks, ``statistics`` describes a graph. Whatever is wrong with data is a DataError
-that names the file, the place in it and a remedy. Nothing here knows of models or training, and the
-catalogue can be listed without PyTorch.
+``splits`` checks and completes masks, ``drawn`` draws them, ``statistics`` describes a graph.
+Whatever is wrong with data is a DataError that names the file, the place in it and a remedy.
+Nothing here knows of models or training, and the catalogue can be listed without PyTorch.
 """
 
 from typing import TYPE_CHECKING

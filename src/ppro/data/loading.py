@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppro.data.catalog import DATASETS, dataset_info
+from ppro.data.drawn import drawn_splits
 from ppro.data.fetch import obtain
-from ppro.data.names import RANDOM, SPLITS
+from ppro.data.names import SPLITS, is_drawn, split_names
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
 from ppro.data.readers.npz import (
     read_deduplicated,
@@ -22,7 +23,7 @@ from ppro.data.readers.planetoid import (
 )
 from ppro.data.readers.raw import Masks, RawGraph
 from ppro.data.records import DatasetInfo
-from ppro.data.splits import Splits, fixed_splits, random_splits
+from ppro.data.splits import Splits, fixed_splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
 from ppro.parts import nearest
@@ -122,7 +123,8 @@ def make_splits(
         graph: the graph to split.
         name: its dataset; only the fixed splits look it up, so any graph can be split at random.
         split: ``public`` (the same in every run), ``random-60-20-20`` (run r is drawn with
-            ``seed + r``) or ``geom-gcn-48-32-20`` (run r takes split file r modulo 10).
+            ``seed + r``), ``N-per-class`` (N training nodes of each class, drawn likewise) or
+            ``geom-gcn-48-32-20`` (run r takes split file r modulo 10).
         runs: how many.
         seed: of the first run.
         data_root: as in :func:`load_graph`.
@@ -132,15 +134,15 @@ def make_splits(
         DataError: the split is unknown or the dataset does not have it.
     """
     known = {*SPLITS, *(DATASETS[name].splits if name in DATASETS else ())}
-    if split not in known:
+    if split not in known and not is_drawn(split):
         raise DataError(f"unknown split {split!r}; {nearest(split, tuple(known))}")
     if runs < 1 or seed < 0:
         raise DataError(f"runs is {runs} and seed is {seed}; give at least one run and a seed >= 0")
-    if split == RANDOM:
-        return random_splits(graph.labels, split, runs, seed)
+    if is_drawn(split):
+        return drawn_splits(graph.labels, split, runs, seed)
     info = dataset_info(name)
     if split not in info.splits:
-        raise DataError(f"{info.name} has no split {split}; it has {', '.join(info.splits)}")
+        raise DataError(f"{info.name} has no split {split}; it has {split_names(info.splits)}")
     masks = _fixed_masks(info, graph, split, data_root, offline)
     return fixed_splits(masks, graph.labels, split, runs)
 

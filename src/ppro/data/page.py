@@ -22,6 +22,8 @@ dropped. `ppro data describe NAME` measures degrees, homophily and class sizes.
 | `public` | Planetoid's: 20 training nodes of each class, 500 to validate, 1,000 to test |
 | `random-60-20-20` | 60, 20 and 20 % of each class, run r drawn with seed + r; a class of \
 one node trains |
+| `N-per-class`, such as `20-per-class` | N nodes of each class, run r drawn with seed + r; of the \
+others 500 to validate and 1,000 to test, a third and the rest where they are fewer than 1,500 |
 | `geom-gcn-48-32-20` | the ten splits of Geom-GCN; run r takes number r modulo ten |
 
 ## Sizes

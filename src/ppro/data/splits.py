@@ -1,4 +1,4 @@
-"""Training, validation and test nodes of every run: drawn, fixed, or completed from masks."""
+"""Training, validation and test nodes of every run: fixed, or completed from masks."""
 
 from __future__ import annotations
 
@@ -74,46 +74,11 @@ class Splits:
         return Splits(self.name, self.train, self.val, torch.zeros_like(self.test))
 
 
-def random_masks(labels: Tensor, seed: int) -> Masks:
-    """Return one run of the random 60/20/20 split, drawn class by class.
-
-    Of a class with c labelled nodes, ``0.6 c`` train and ``0.2 c`` validate, both rounded half
-    up, and the rest is for testing; at least one always trains. Hence one node: train; two:
-    train and test; three: two train, one validates. Unlabelled nodes belong to no part.
-    """
-    classes = labels.cpu().numpy()
-    generator = np.random.default_rng(seed)
-    train, val, test = np.zeros((3, 1, classes.size), dtype=np.bool_)
-    for c in np.unique(classes[classes != UNLABELLED]):
-        members = generator.permutation(np.flatnonzero(classes == c))
-        first, second = _part_sizes(members.size)
-        train[0, members[:first]] = True
-        val[0, members[first : first + second]] = True
-        test[0, members[first + second :]] = True
-    return Masks(train, val, test)
-
-
-def random_splits(labels: Tensor, name: str, runs: int, seed: int) -> Splits:
-    """The random 60/20/20 split of :func:`random_masks`; run r is drawn with ``seed + r``."""
-    drawn = [random_masks(labels, seed + run) for run in range(runs)]
-    stacked = Masks(
-        np.concatenate([masks.train for masks in drawn]),
-        np.concatenate([masks.val for masks in drawn]),
-        np.concatenate([masks.test for masks in drawn]),
-    )
-    return fixed_splits(stacked, labels, name, runs)
-
-
 def fixed_splits(masks: Masks, labels: Tensor, name: str, runs: int) -> Splits:
     """``runs`` runs from given masks: run r takes row r modulo the number of rows."""
     rows = np.arange(runs) % masks.train.shape[0]
     train, val, test = (_tensor(part[rows]) for part in (masks.train, masks.val, masks.test))
     return Splits.from_masks(train, val, test, labels=labels, name=name)
-
-
-def _part_sizes(members: int) -> tuple[int, int]:
-    train = max(1, (6 * members + 5) // 10)
-    return train, min((2 * members + 5) // 10, members - train)
 
 
 def _tensor(mask: BoolArray) -> Tensor:

@@ -12,7 +12,7 @@ from ppro.compute.blocks import row_blocks
 from ppro.data import dataset_info, default_split, kind_of
 from ppro.data.files import Reading, file_splits
 from ppro.data.loading import make_splits
-from ppro.data.names import RANDOM
+from ppro.data.names import is_drawn, split_names
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.files import whole_file
@@ -57,8 +57,8 @@ def choose_recipe(
     base = _base_recipe(dataset, wanted, recipe, own)
     if split is None:
         split = base.split if own is None and base.dataset == dataset else splits[0]
-    if split not in splits:
-        raise SettingsError(f"{dataset} has no split {split!r}; it has {', '.join(splits)}")
+    if split not in splits and not is_drawn(split):
+        raise SettingsError(f"{dataset} has no split {split!r}; it has {split_names(splits)}")
     settings = base.settings.replace(**wanted)
     changed = base.model_copy(update={"dataset": dataset, "split": split, "settings": settings})
     same = own is None and _paper_identity(changed) == _paper_identity(base)
@@ -135,7 +135,7 @@ def splits_of_search(
         own: what the files of a user's own graph hold; None for a graph of the catalogue.
         seeds: how many; None takes the usual number.
     """
-    runs = seeds or (SEEDS_OF_RANDOM if recipe.split == RANDOM else SEEDS_OF_FIXED)
+    runs = seeds or (SEEDS_OF_RANDOM if is_drawn(recipe.split) else SEEDS_OF_FIXED)
     if own is not None:
         return file_splits(own, recipe.split, runs, SEARCH_SEED)
     where: dict[str, Any] = {"data_root": data_root, "offline": offline}

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ppro.data.drawn import drawn_splits
 from ppro.data.files.columns import Floats
 from ppro.data.files.nodes_and_edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
-from ppro.data.names import RANDOM
+from ppro.data.names import RANDOM, is_drawn, split_names
 from ppro.data.readers.raw import IntArray, Masks
-from ppro.data.splits import Splits, fixed_splits, random_splits
+from ppro.data.splits import Splits, fixed_splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
 
@@ -83,20 +84,20 @@ def file_splits(reading: Reading, split: str, runs: int, seed: int) -> Splits:
 
     Args:
         split: ``given``, the masks of the files, of which run r takes number r modulo their
-            count; or ``random-60-20-20``, drawn for run r with ``seed + r``.
+            count; or ``random-60-20-20`` or ``N-per-class``, drawn for run r with ``seed + r``.
 
     Raises:
         DataError: the files state no split, or one that cannot be trained with.
     """
     name, labels = reading.graph.name, reading.graph.labels
     try:
-        if split == RANDOM:
-            return random_splits(labels, split, runs, seed)
+        if is_drawn(split):
+            return drawn_splits(labels, split, runs, seed)
         if split == GIVEN and reading.masks is not None:
             return fixed_splits(reading.masks, labels, split, runs)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    raise DataError(f"{name} has no split {split!r}; it has {', '.join(reading.splits)}")
+    raise DataError(f"{name} has no split {split!r}; it has {split_names(reading.splits)}")
 
 
 def predict_only(graph: Graph, runs: int) -> Splits:
