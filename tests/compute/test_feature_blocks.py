@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from ppro.compute.feature_blocks import BlockedFeatures
-from ppro.compute.features import Features, row_normalised
+from ppro.compute.features import Features, normalised
 from ppro.compute.noise import Noise
 from ppro.parts.choices import FeatureNorm
 from tests.support import build_ppro, noise_of, small_settings, tensor64
@@ -24,12 +24,12 @@ def blocked(x: Tensor, size: int, norm: FeatureNorm = "none") -> BlockedFeatures
 
 
 @settings(deadline=None, max_examples=25)
-@given(sizes, st.sampled_from([None, NOISE, NODE_NOISE]), st.sampled_from(["none", "row"]))
+@given(sizes, st.sampled_from([None, NOISE, NODE_NOISE]), st.sampled_from(["none", "row", "unit"]))
 def test_linear_is_that_of_features_in_memory(
     size: int, noise: Noise | None, norm: FeatureNorm
 ) -> None:
     x, weight = tensor64(NODES, COLUMNS), tensor64(2, COLUMNS, 4, seed=1).requires_grad_()
-    whole = Features(row_normalised(x) if norm == "row" else x)
+    whole = Features(normalised(x, norm))
     found, expected = blocked(x, size, norm).linear(weight, noise), whole.linear(weight, noise)
     torch.testing.assert_close(found, expected)
     back = tensor64(2, NODES, 4, seed=2)

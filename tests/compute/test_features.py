@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from ppro.compute.features import FEATURE_SITE, Features, row_normalised
+from ppro.compute.features import FEATURE_SITE, Features, row_normalised, unit_rows
 from ppro.compute.noise import Noise, matrix_ids
 from tests.support import noise_of, tensor64
 
@@ -91,3 +91,16 @@ def test_rows_sum_to_one_and_empty_rows_stay(seed: int) -> None:
             expected[i, j] = float(x[i, j]) / (total or 1.0)
     torch.testing.assert_close(row_normalised(x), expected)
     torch.testing.assert_close(row_normalised(x.to_sparse_csr()).to_dense(), expected)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
+def test_rows_have_length_one_whatever_their_scale(seed: int, scale: float) -> None:
+    x = sparse_x(seed).double()
+    expected = torch.zeros_like(x)
+    for i in range(NODES):
+        length = sum(float(v) ** 2 for v in x[i]) ** 0.5
+        for j in range(COLUMNS):
+            expected[i, j] = float(x[i, j]) / (length or 1.0)
+    torch.testing.assert_close(unit_rows(scale * x), expected)
+    torch.testing.assert_close(unit_rows((scale * x).to_sparse_csr()).to_dense(), expected)

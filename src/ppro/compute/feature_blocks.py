@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ppro.compute.blocks import in_blocks
-from ppro.compute.features import FEATURE_SITE, NODE_SITE, Features, row_normalised, rows_of_runs
+from ppro.compute.features import FEATURE_SITE, NODE_SITE, Features, normalised, rows_of_runs
 from ppro.compute.noise import Noise, matrix_ids
 from ppro.parts.choices import FeatureNorm
 
@@ -83,7 +83,7 @@ class BlockedFeatures(Features):
     def block(self, rows: slice) -> FeatureBlock:
         """Some of the rows in memory."""
         matrix = self.read(rows)
-        return FeatureBlock(row_normalised(matrix) if self.norm == "row" else matrix, rows.start)
+        return FeatureBlock(normalised(matrix, self.norm), rows.start)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W. Shape ``[R, n, d]``."""

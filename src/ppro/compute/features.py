@@ -11,9 +11,28 @@ from torch import Tensor
 
 from ppro.compute.noise import Noise, element_ids, matrix_ids
 from ppro.compute.sparse import compact, multiply, row_indices, transpose, with_values
+from ppro.parts.choices import FeatureNorm
 
 FEATURE_SITE = 0
 NODE_SITE = 3
+
+
+def normalised(features: Tensor, norm: FeatureNorm) -> Tensor:
+    """Return features as a network sees them."""
+    if norm == "none":
+        return features
+    return row_normalised(features) if norm == "row" else unit_rows(features)
+
+
+def unit_rows(features: Tensor) -> Tensor:
+    """Return each row divided by its Euclidean length; a row of zeros stays as it is."""
+    if features.layout != torch.sparse_csr:
+        length = torch.linalg.vector_norm(features, dim=1, keepdim=True)
+        return features / torch.where(length == 0, 1.0, length)
+    rows, values = row_indices(features), features.values()
+    square = values.new_zeros(features.shape[0]).index_add_(0, rows, values.square())
+    length = torch.where(square == 0, 1.0, square).sqrt()
+    return with_values(features, values / length[rows])
 
 
 def row_normalised(features: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ppro.compute.feature_blocks import BlockedFeatures, ReadRows
-from ppro.compute.features import Features, row_normalised
+from ppro.compute.features import Features, normalised
 from ppro.distributed.local_rows import gather, starts_of
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
@@ -30,7 +30,7 @@ def shard_features(
         x = read(slice(0, shape[0]))
     else:
         x = rows_of_matrix(graph.features, nodes)
-    x = row_normalised(x) if norm == "row" else x
+    x = normalised(x, norm)
     return Features(x.to(device), nodes.to(device))
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from ppro.compute.feature_blocks import BlockedFeatures
-from ppro.compute.features import Features, row_normalised
+from ppro.compute.features import Features, normalised
 from ppro.compute.propagation import Adjacency
 from ppro.graph.large import LargeGraph
 from ppro.nn.network import Inputs
@@ -32,4 +32,4 @@ def _features(graph: LargeGraph, settings: Settings, device: torch.device) -> Fe
     if device.type == "cpu":
         return BlockedFeatures(graph.rows.read, graph.rows.shape, norm=settings.inputs.feature_norm)
     x = graph.features.to(device)
-    return Features(row_normalised(x) if settings.inputs.feature_norm == "row" else x)
+    return Features(normalised(x, settings.inputs.feature_norm))

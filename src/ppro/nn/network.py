@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import torch
 from torch import Tensor, nn
 
-from ppro.compute.features import Features, row_normalised
+from ppro.compute.features import Features, normalised
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency, mean_of_neighbours
 from ppro.compute.ranks import ALONE, Ranks
@@ -44,7 +44,7 @@ class Inputs:
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
         """Normalise features and adjacency and compute the priorities that never change."""
         wanted = settings.inputs
-        x = row_normalised(graph.features) if wanted.feature_norm == "row" else graph.features
+        x = normalised(graph.features, wanted.feature_norm)
         adjacency = Adjacency.build(
             graph.edge_index,
             graph.num_nodes,

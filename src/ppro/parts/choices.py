@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-FeatureNorm = Literal["row", "none"]
+FeatureNorm = Literal["row", "unit", "none"]
 """row: the absolute values of a row sum to one; none: features as given."""
 Normalisation = Literal["symmetric", "row"]
 """Of the adjacency matrix: D^-1/2 A D^-1/2, or D^-1 A."""

@@ -10,7 +10,9 @@ class InputSettings(Group):
     """How features and edges are prepared."""
 
     feature_norm: FeatureNorm = Field(
-        default="row", description="row: absolute values sum to one; none: as given"
+        default="row",
+        description="row: absolute values of a row sum to one; unit: a row has length one; "
+        "none: as given",
     )
     normalisation: Normalisation = Field(default="symmetric", description="of the adjacency matrix")
     self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ppro.compute.features import row_normalised
+from ppro.compute.features import normalised
 from ppro.data import Splits
 from ppro.graph.core import Graph
 from ppro.nn.backbones.appnp import APPNPSettings
@@ -42,8 +42,7 @@ class Peer:
     def __init__(
         self, graph: Graph, splits: Splits, settings: Settings, device: torch.device
     ) -> None:
-        normalised = settings.inputs.feature_norm == "row"
-        x = row_normalised(graph.features) if normalised else graph.features
+        x = normalised(graph.features, settings.inputs.feature_norm)
         dense = x.to_dense() if x.layout == torch.sparse_csr else x
         self.x, self.y = dense.to(device), graph.labels.to(device)
         self.edge_index = graph.edge_index.to(device)
