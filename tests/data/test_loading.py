@@ -22,7 +22,9 @@ def test_default_splits() -> None:
     chosen = {name: default_split(name) for name in DATASETS}
     public = {name for name, split in chosen.items() if split == "public"}
     assert public == {"cora", "citeseer", "pubmed"}
-    assert {chosen[name] for name in set(DATASETS) - public} == {"random-60-20-20"}
+    given = {name for name, split in chosen.items() if split == "given"}
+    assert given == {"squirrel-filtered", "minesweeper"}
+    assert {chosen[name] for name in set(DATASETS) - public - given} == {"random-60-20-20"}
 
 
 def test_a_graph_outside_the_catalogue_can_be_split_at_random(tiny: Graph) -> None:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from ppro.data import DATASETS, load_graph
+from ppro.data import DATASETS, PAPERS, load_graph
 from ppro.paper import datasets
 
 
 def test_every_graph_of_the_paper_has_a_row() -> None:
-    assert "cora" in datasets.PAPERS
-    assert "digits" not in datasets.PAPERS
+    assert "cora" in PAPERS
+    assert "digits" not in PAPERS
 
 
 def test_what_is_measured_is_what_is_loaded() -> None:

@@ -12,7 +12,14 @@ Nothing here knows of models or training, and the catalogue can be listed withou
 
 from typing import TYPE_CHECKING
 
-from ppro.data.catalog import DATASETS, dataset_info, default_split, kind_of, register_dataset
+from ppro.data.catalog import (
+    DATASETS,
+    PAPERS,
+    dataset_info,
+    default_split,
+    kind_of,
+    register_dataset,
+)
 from ppro.data.names import SPLITS
 from ppro.data.records import DatasetInfo, Generator, Option, RawFile, Statistics
 from ppro.parts.lazy import lazy
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATASETS",
+    "PAPERS",
     "SPLITS",
     "DatasetInfo",
     "Description",

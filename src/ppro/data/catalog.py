@@ -1,6 +1,7 @@
 """The catalogue: sources, licence, statistics, known defects and splits of every dataset.
 
-Those whose files are fetched are listed in ``catalog.toml``, generated ones beside their generator.
+Those whose files are fetched are listed in ``catalog.toml`` (the paper's graphs) and in
+``benchmarks.toml`` (others), generated ones beside their generator.
 """
 
 import tomllib
@@ -18,8 +19,8 @@ from ppro.parts import nearest
 from ppro.parts.choices import Kind
 
 
-def _fetched() -> list[DatasetInfo]:
-    text = resources.files(__package__).joinpath("catalog.toml").read_text("utf-8")
+def _fetched(file: str) -> list[DatasetInfo]:
+    text = resources.files(__package__).joinpath(file).read_text("utf-8")
     tables = tomllib.loads(text)
     return [_record(name, values, tables) for name, values in tables["datasets"].items()]
 
@@ -43,9 +44,12 @@ def _files(source: dict[str, Any]) -> FileSet:
     return FILE_SETS[source.pop("files")](**source)
 
 
+_PAPERS, _OTHERS = _fetched("catalog.toml"), _fetched("benchmarks.toml")
 DATASETS: dict[str, DatasetInfo] = {
-    info.name: info for info in (*_fetched(), DIGITS, CSBM, PLANTED)
+    info.name: info for info in (*_PAPERS, *_OTHERS, DIGITS, CSBM, PLANTED)
 }
+PAPERS = tuple(info.name for info in _PAPERS)
+"""The paper's graphs and their variants."""
 _OF_THE_PACKAGE = frozenset(DATASETS)
 
 

@@ -70,6 +70,19 @@ def npz_file(name: str, format: str = "npz") -> FileSet:
     return FileSet(format, (file,), (file,))
 
 
+def more_file(name: str, *, masks: bool = False) -> FileSet:
+    """Return one npz file of the folder ``more``, in the layout of :func:`npz_file`.
+
+    Upstream has the graph in another form, so the file is looked for on disk alone.
+
+    Args:
+        masks: whether it holds splits.
+    """
+    path = f"more/{name}.npz"
+    file = RawFile("npz", path, checksums()[path])
+    return FileSet("npz", (file,), (file,) if masks else ())
+
+
 def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:
     return RawFile(key, path, checksums()[path], f"{_GEOM_GCN}/{upstream}")
 
@@ -79,5 +92,6 @@ FILE_SETS: dict[str, Callable[..., FileSet]] = {
     "linqs-cora": linqs_cora_files,
     "geom-gcn": geom_gcn_files,
     "npz": npz_file,
+    "more": more_file,
 }
 """What a source of ``catalog.toml`` may be made of."""

@@ -5,9 +5,11 @@ import re
 PUBLIC = "public"
 RANDOM = "random-60-20-20"
 GEOM_GCN = "geom-gcn-48-32-20"
+GIVEN = "given"
+"""The splits that come with a graph: in the files of a user, or in those of a benchmark."""
 PER_CLASS = "20-per-class"
 """Few labels: 20 of each class train. Any other number may stand in its place."""
-SPLITS = (PUBLIC, RANDOM, GEOM_GCN, PER_CLASS)
+SPLITS = (PUBLIC, RANDOM, GEOM_GCN, GIVEN, PER_CLASS)
 MAX_CATEGORIES = 50
 """Categories of a column of a table; rarer ones share a feature."""
 

@@ -6,7 +6,8 @@ from ppro.files import markdown_table
 
 HEAD = """# Data
 
-Written by `ppro data page --out docs/data.md` from the catalogue, `src/ppro/data/catalog.toml`.
+Written by `ppro data page --out docs/data.md` from the catalogue: `catalog.toml`, the paper's
+graphs, and `benchmarks.toml`, others, below `src/ppro/data/`.
 A dataset of your own is one record: `ppro.data.register_dataset(DatasetInfo(...))` in a script
 that `ppro --load FILE` runs, and every command knows it by its name.
 
@@ -24,6 +25,7 @@ dropped. `ppro data describe NAME` measures degrees, homophily and class sizes.
 one node trains |
 | `N-per-class`, such as `20-per-class` | N nodes of each class, run r drawn with seed + r; of the \
 others 500 to validate and 1,000 to test, a third and the rest where they are fewer than 1,500 |
+| `given` | the splits that come with the graph; run r takes number r modulo their count |
 | `geom-gcn-48-32-20` | the ten splits of Geom-GCN; run r takes number r modulo ten |
 
 ## Sizes

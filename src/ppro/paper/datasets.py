@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ppro.data import DATASETS, load_graph
+from ppro.data import DATASETS, PAPERS, load_graph
 from ppro.data.records import Statistics
 from ppro.files import markdown_table
 from ppro.paper.experiment import Plan, Work
 from ppro.paper.store import Store
 
 TITLE = "## Table 6: datasets\n"
-PAPERS = tuple(name for name, info in DATASETS.items() if info.sources)
 
 
 def measure(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from ppro.data import DATASETS, dataset_info
+from ppro.data import PAPERS, dataset_info
 from ppro.files import markdown_table
 from ppro.paper import added, fresh
 from ppro.paper.render import LEGEND
@@ -69,9 +69,7 @@ def pages(texts: Mapping[str, str], store: Store, *, everything: bool) -> dict[s
 def summary(store: Store) -> str:
     """Return what was measured, the recipes beside backbone and paper, and what to conclude."""
     measured = [
-        name
-        for name, info in DATASETS.items()
-        if info.sources and all(fresh.reached(f"{name}-{s}", store) for s in _STRATEGIES)
+        name for name in PAPERS if all(fresh.reached(f"{name}-{s}", store) for s in _STRATEGIES)
     ]
     if not measured:
         return "## In short\n\nNot measured yet: run `ppro reproduce shipped`."

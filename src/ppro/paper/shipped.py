@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ppro.data import DATASETS, dataset_info
+from ppro.data import PAPERS, dataset_info
 from ppro.paper import fresh
 from ppro.paper.cells import by_size
 from ppro.paper.choice import proposals
@@ -28,8 +28,8 @@ _HEAD = "graph|split|strategy|searched|runs|validation|test|against the backbone
 
 
 def names() -> list[str]:
-    """Return the recipes of the graphs that are not generated."""
-    return [f"{d}-{s}" for d, info in DATASETS.items() if info.sources for s in STRATEGIES]
+    """Return the recipes of the paper's graphs."""
+    return [f"{d}-{s}" for d in PAPERS for s in STRATEGIES]
 
 
 def experiments(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:

@@ -11,7 +11,8 @@ import torch
 from torch_geometric.data import Data
 
 from ppro.data import load_graph, make_splits, save_graph
-from ppro.data.files import GIVEN, FileSource, Layout, Reading, file_splits, read_source
+from ppro.data.files import FileSource, Layout, Reading, file_splits, read_source
+from ppro.data.names import GIVEN
 from ppro.errors import DataError
 from ppro.graph.core import Graph
 from tests.cli.conftest import _REAL_DATA

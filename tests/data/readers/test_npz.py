@@ -64,6 +64,6 @@ def test_a_truncated_file(tmp_path: Path) -> None:
 
 
 def test_an_archive_that_unpacks_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(npz, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(npz, "MAX_UNPACKED_BYTES", 100)
     with pytest.raises(DataError, match="unpacks to more than"):
         npz.read_npz(written(tmp_path / "a.npz"))

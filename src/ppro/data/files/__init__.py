@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from ppro.parts.lazy import lazy
 
 if TYPE_CHECKING:
-    from ppro.data.files.reading import GIVEN, Reading, file_splits, predict_only
+    from ppro.data.files.reading import Reading, file_splits, predict_only
     from ppro.data.files.saved import save_graph
     from ppro.data.files.schema import Layout, Schema, read_schema, write_schema
     from ppro.data.files.source import FileSource, looks_like_file, read_source
 
 __all__ = [
-    "GIVEN",
     "FileSource",
     "Layout",
     "Reading",
@@ -36,7 +35,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "ppro.data.files.reading": ("GIVEN", "Reading", "file_splits", "predict_only"),
+        "ppro.data.files.reading": ("Reading", "file_splits", "predict_only"),
         "ppro.data.files.saved": ("save_graph",),
         "ppro.data.files.schema": ("Layout", "Schema", "read_schema", "write_schema"),
         "ppro.data.files.source": ("FileSource", "looks_like_file", "read_source"),

@@ -11,14 +11,11 @@ from ppro.data.drawn import drawn_splits
 from ppro.data.files.columns import Floats
 from ppro.data.files.nodes_and_edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
-from ppro.data.names import RANDOM, is_drawn, split_names
+from ppro.data.names import GIVEN, RANDOM, is_drawn, split_names
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.data.splits import Splits, fixed_splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
-
-GIVEN = "given"
-"""The name of the split that the files themselves state."""
 
 
 @dataclass(frozen=True, eq=False)

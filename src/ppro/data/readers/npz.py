@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppro.data.readers.raw import (
-    MAX_FILE_BYTES,
+    MAX_UNPACKED_BYTES,
     BoolArray,
     IntArray,
     Masks,
@@ -44,8 +44,8 @@ def npz_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        if size > MAX_FILE_BYTES:
-            raise broken(path, f"unpacks to more than {MAX_FILE_BYTES // 2**20} MiB")
+        if size > MAX_UNPACKED_BYTES:
+            raise broken(path, f"unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MiB")
         with np.load(path, allow_pickle=False) as arrays:
             return [arrays[name] for name in names]
     except KeyError as error:

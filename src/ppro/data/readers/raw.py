@@ -15,8 +15,9 @@ from ppro.errors import DataError
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-# Ten times the largest raw file of the catalogue: what is larger is not one of them.
+# Several times the largest raw file of the catalogue: what is larger is not one of them.
 MAX_FILE_BYTES = 128 * 2**20
+MAX_UNPACKED_BYTES = 512 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
