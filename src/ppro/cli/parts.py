@@ -4,7 +4,7 @@ from ppro.cli import console
 
 
 def parts() -> None:
-    """List strategies, measures, metrics, backbones, rivals and datasets by name.
+    """List strategies, measures, judges, metrics, backbones, rivals and datasets by name.
 
     [bold]Examples[/bold]
 

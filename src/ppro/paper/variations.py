@@ -36,7 +36,8 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
     if settings.network.max_steps > 1:
         found.append({"max_steps": settings.network.max_steps // 2})
     found.append({"use_progress": not settings.controllers.use_progress})
-    found.append({"judge_share": 0.0 if settings.controllers.judge_share else 0.2})
+    if settings.controllers.judges == "train":
+        found.append({"judge_share": 0.0 if settings.controllers.judge_share else 0.2})
     return found
 
 

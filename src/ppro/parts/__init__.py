@@ -1,4 +1,4 @@
-"""What plugs in: strategies, priority measures, metrics, backbones, rivals, datasets, graphs.
+"""What plugs in: strategies, measures, judges, metrics, backbones, rivals, datasets, graphs.
 
 ``registry`` finds a part by its name: one of the package through its address, imported when it is
 first asked for, or one that a user's script has defined. ``catalogue`` lists the parts of the
@@ -10,6 +10,7 @@ that names can be listed and checked at once.
 
 from ppro.parts.catalogue import (
     BACKBONES,
+    JUDGES,
     MEASURES,
     METRICS,
     REGISTRIES,
@@ -20,6 +21,7 @@ from ppro.parts.registry import Registry, nearest
 
 __all__ = [
     "BACKBONES",
+    "JUDGES",
     "MEASURES",
     "METRICS",
     "REGISTRIES",

@@ -18,6 +18,14 @@ MEASURES = Registry(
         "heterophily": "ppro.nn.priority.heterophily:Heterophily",
     },
 )
+JUDGES = Registry(
+    "kind of judges",
+    {
+        "train": "ppro.training.judges.train:TrainingNodes",
+        "share": "ppro.training.judges.share:HeldBack",
+        "folds": "ppro.training.judges.folds:Folds",
+    },
+)
 METRICS = Registry(
     "metric",
     {
@@ -58,5 +66,5 @@ RIVALS = Registry(
         "l2s": "ppro.nn.rivals.l2p:L2S",
     },
 )
-REGISTRIES = (STRATEGIES, MEASURES, METRICS, BACKBONES, RIVALS)
+REGISTRIES = (STRATEGIES, MEASURES, JUDGES, METRICS, BACKBONES, RIVALS)
 """All of them; datasets and generated graphs are records of :mod:`ppro.data`."""

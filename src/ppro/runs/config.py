@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from ppro.data.files import FileSource
 from ppro.errors import RunError, SettingsError
 from ppro.files import MARKER
-from ppro.parts import BACKBONES, MEASURES, METRICS, RIVALS, STRATEGIES
+from ppro.parts import BACKBONES, JUDGES, MEASURES, METRICS, RIVALS, STRATEGIES
 from ppro.runs.problems import reading
 from ppro.settings.explain import explain
 from ppro.settings.recipe import PaperResult
@@ -115,6 +115,7 @@ def own_parts(settings: Settings) -> list[str]:
         (STRATEGIES, settings.strategy),
         (BACKBONES, settings.backbone) if is_ppro else (RIVALS, settings.model),
         (METRICS, settings.training.metric),
+        (JUDGES, settings.controllers.judges),
         *((MEASURES, measure) for measure in settings.controllers.measures),
     ]
     package = __name__.partition(".")[0]

@@ -1,10 +1,11 @@
 """Settings of the two controllers."""
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from ppro.parts import MEASURES
+from ppro.parts import JUDGES, MEASURES
 from ppro.parts.choices import WeightForm
 from ppro.settings.groups import Group, Positive, Share
 
@@ -21,10 +22,11 @@ class ControllerSettings(Group):
         description="paper: Eq. 9 and 10, by the error at the step; compare: by whether a step is "
         "better for a node than the alternative",
     )
-    judges: Literal["train", "folds"] = Field(
+    judges: str = Field(
         default="train",
-        description="whose errors teach comparing controllers: those of the training nodes "
-        "themselves, or of backbones that are blind to them",
+        description="whose errors teach the controllers: those of the training nodes (train), of a "
+        "share of them (share), or of backbones that are blind to them (folds); default train, "
+        "under teaching=compare folds",
     )
     judge_folds: int = Field(default=3, ge=2, le=20, description="blind backbones of judges=folds")
     judge_every: int = Field(default=5, ge=1, description="epochs between two judgings")
@@ -68,7 +70,7 @@ class ControllerSettings(Group):
     )
     judge_share: Share = Field(
         default=0.0,
-        description="share of the training nodes that teach the controllers alone",
+        description="share of the training nodes that teach the controllers alone (judges=share)",
     )
     propagation_bias: float | None = Field(
         default=None,
@@ -89,6 +91,20 @@ class ControllerSettings(Group):
     use_weighting: bool = Field(default=True, description="weight controller on (else -nw)")
     use_propagation: bool = Field(default=True, description="propagation controller on (else -np)")
     lr_controller: Positive = Field(default=1e-3, description="learning rate of the controllers")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _judged(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or values.get("judges") is not None:
+            return values
+        compares = values.get("teaching", cls.model_fields["teaching"].default) == "compare"
+        name = "share" if values.get("judge_share") else "folds"
+        return {**values, "judges": name if compares else "train"}
+
+    @field_validator("judges")
+    @classmethod
+    def _known_judges(cls, name: str) -> str:
+        return JUDGES.check(name)
 
     @field_validator("measures")
     @classmethod

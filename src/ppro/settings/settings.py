@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from ppro.errors import SettingsError
-from ppro.parts import BACKBONES, RIVALS, STRATEGIES, nearest
+from ppro.parts import BACKBONES, JUDGES, RIVALS, STRATEGIES, nearest
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.explain import explain
 from ppro.settings.groups import Group, NetworkSettings
@@ -92,6 +92,7 @@ class Settings(BaseModel):
                 "max_steps: 0 is for the bare backbone alone; give at least 1, or strategy none"
             )
         part_of(self).check(self)
+        JUDGES.get(self.controllers.judges).check(self.controllers)
         return self
 
     @classmethod
@@ -128,9 +129,12 @@ class Settings(BaseModel):
 
         With another strategy the initial bias of the propagation head becomes that strategy's
         default, unless it is given too: a chance to break is not one to update. With another
-        network only the settings that it shares with this one are taken along.
+        network only the settings that it shares with this one are taken along. Another teaching
+        has its usual judges.
         """
-        values = self.flat()
+        values, teaching = self.flat(), self.controllers.teaching
+        if changes.get("teaching", teaching) != teaching:
+            values["judges"] = None
         if changes.get("strategy", self.strategy) != self.strategy:
             values["propagation_bias"] = None
         kept = without_foreign(values, {**values, **changes})

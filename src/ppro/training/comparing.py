@@ -28,6 +28,7 @@ from ppro.nn.network import Inputs, Outcome, Rows
 from ppro.parts import STRATEGIES
 from ppro.settings.settings import Settings
 from ppro.training.consistency import consistency_loss, ramp
+from ppro.training.judges import judges_of
 from ppro.training.optim import RunAdam
 from ppro.training.stopping import History
 from ppro.training.trainer import CONSISTENCY_RAMP, Trainer
@@ -38,22 +39,6 @@ if TYPE_CHECKING:
 EXPLORE_SITE, DRAW_SITE = 300_000, 300_001
 HELD_KAPPA = 8.0
 """κ of a held start."""
-
-
-def fold_of(rows: Rows, settings: Sequence[Settings], folds: int) -> Tensor:
-    """Which judge is blind to each training row: 1 .. K, class by class; 0 for padding. ``[R, m]``.
-
-    Args:
-        rows: training nodes; a run draws its folds by its own seed.
-    """
-    found = torch.zeros_like(rows.nodes)
-    for run, chosen in enumerate(settings):
-        members = rows.valid[run].nonzero().squeeze(-1)
-        rng = torch.Generator().manual_seed(chosen.seed)
-        chance = torch.rand(len(members), generator=rng).to(members.device)
-        order = members[(rows.labels[run, members] + 0.99 * chance.double()).argsort()]
-        found[run, order] = 1 + torch.arange(len(order), device=order.device) % folds
-    return found
 
 
 class ComparingTrainer(Trainer):
@@ -77,11 +62,8 @@ class ComparingTrainer(Trainer):
         settings: Sequence[Settings],
         keeper: Keeper | None = None,
     ) -> None:
-        wanted, self.all_settings = settings[0].controllers, settings
-        folds = wanted.judge_folds if wanted.judges == "folds" else 0
-        if folds:
-            model.add_judges(folds)
-        self.view = fold_of(train, settings, folds) if folds else torch.zeros_like(train.nodes)
+        self.all_settings, self.rows = settings, train
+        model.add_judges(judges_of(settings).backbones(settings[0].controllers))
         self.kappa = torch.tensor([_kappa(s) for s in settings], device=train.nodes.device)
         self.steps = torch.zeros_like(train.nodes)
         self.everyone = train.nodes.new_zeros(train.nodes.shape[0], inputs.num_nodes)
@@ -108,7 +90,7 @@ class ComparingTrainer(Trainer):
         return self.consistent and self.settings.controllers.consistency_on != "full"
 
     def _phi_optimiser(self) -> RunAdam:
-        counts = (self.train_rows.valid > 0).sum(-1).clamp(min=1)
+        counts = (self.judge_rows.valid > 0).sum(-1).clamp(min=1)
         decay = torch.tensor([2 * s.controllers.controller_decay for s in self.all_settings])
         held = [(self.model.controllers.held(), decay.to(counts.device) / counts)]
         return RunAdam(self.model.phi(), self.values.lr_controller, held)
@@ -214,9 +196,9 @@ class ComparingTrainer(Trainer):
             controllers = self.model.controllers
             self.steps.copy_(controllers.follow(self.model.strategy, x).steps)
             if self.settings.controllers.use_weighting:
-                valid, chosen = self.train_rows.valid, at_step(x, self.steps)
-                self.weights.copy_(controllers.weights(chosen, valid))
-                mean = row_mean(controllers.raw_weight(chosen), valid)
+                chosen = at_step(x, self.steps)
+                self.weights.copy_(controllers.weights(chosen, self.train_rows.valid))
+                mean = row_mean(controllers.raw_weight(chosen), self.judge_rows.valid)
                 controllers.mean_weight.data.copy_(mean.unsqueeze(-1))
             if self.consistent_steps:
                 self.everyone.copy_(self._steps_of_all(predictions))
@@ -231,8 +213,8 @@ class ComparingTrainer(Trainer):
 
     def _judged(self, predictions: StepPredictions) -> tuple[Tensor, Tensor]:
         """Standardised evidence of the training rows, and what each step costs them."""
-        rows, controllers = self.train_rows, self.model.controllers
-        backbone = self.model.own(rows.nodes) + self.view
+        rows, controllers = self.judge_rows, self.model.controllers
+        backbone = self.model.own(rows.nodes) + self.panel.view
         scores, near, changing = predictions.seen(rows.nodes, backbone)
         controllers.learn_scale(equal_scale(scores, rows.valid))
         p = controllers.scaled(scores)
@@ -251,7 +233,7 @@ class ComparingTrainer(Trainer):
 
     def _controller_loss(self, x: Tensor, cost: Tensor) -> Tensor:
         """L_Controller = L_p - λ2 L_w (Eq. 14), of comparing controllers. Shape ``[R]``."""
-        valid, controllers = self.train_rows.valid, self.model.controllers
+        valid, controllers = self.judge_rows.valid, self.model.controllers
         path = controllers.follow(self.model.strategy, x, cost)
         assert path.gains is not None
         loss = comparing_loss(path.logits, path.gains, valid)
@@ -275,13 +257,10 @@ class ComparingTrainer(Trainer):
     def _theta_rows(self) -> Rows:
         """The rows of every backbone: a judge does not learn from the nodes that it judges."""
         count, rows = self.networks, super()._theta_rows()
-        judge = torch.arange(count, device=rows.nodes.device).view(1, -1, 1)
-        learns = (self.view.unsqueeze(1) != judge) | (judge == 0)
-        extra = rows.nodes.shape[1] - self.view.shape[1]
-        learns = torch.nn.functional.pad(learns, (0, extra), value=True).flatten(0, 1)
-        each = (part.repeat_interleave(count, 0) for part in (rows.nodes, rows.labels, rows.valid))
-        nodes, labels, valid = each
-        return Rows(nodes, labels, valid * learns, rows.free)
+        valid = (self.rows.valid.unsqueeze(1) * self.panel.learns).flatten(0, 1)
+        valid = torch.nn.functional.pad(valid, (0, rows.nodes.shape[1] - valid.shape[1]))
+        nodes, labels = (part.repeat_interleave(count, 0) for part in (rows.nodes, rows.labels))
+        return Rows(nodes, labels, valid, rows.free)
 
     def _noise(self, part: int) -> Noise:
         """The dropout of every backbone; a judge drops by a seed of its own."""
@@ -299,9 +278,9 @@ class ComparingTrainer(Trainer):
 
     def select(self, runs: Tensor) -> None:
         """Go on with some of the runs only."""
-        for name in ("view", "kappa", "steps", "everyone", "weights", "common"):
+        for name in ("kappa", "steps", "everyone", "weights", "common"):
             setattr(self, name, getattr(self, name)[runs])
-        self.wrong = self.wrong[:, runs]
+        self.wrong, self.rows = self.wrong[:, runs], self.rows.select(runs)
         own = torch.arange(self.networks, device=runs.device)
         self.first_theta = self.first_theta[(runs.unsqueeze(1) * self.networks + own).flatten()]
         super().select(runs)

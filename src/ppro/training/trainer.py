@@ -17,7 +17,7 @@ from ppro.nn.network import Inputs, Network, Outcome, Rows
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
 from ppro.training.consistency import consistency_loss, ramp, with_all_nodes
-from ppro.training.controller_split import share_out
+from ppro.training.judges import Panel, judges_of
 from ppro.training.metrics import Metric
 from ppro.training.optim import RunAdam
 from ppro.training.run_values import RunValues
@@ -59,7 +59,8 @@ class Trainer:
     ) -> None:
         self.model, self.inputs, self.val_rows = model, inputs, val
         judged = bool(model.phi()) and model.judged_on == "train"
-        self.train_rows, self.judge_rows = share_out(train, settings) if judged else (train, train)
+        self.panel = judges_of(settings).panel(train, settings) if judged else Panel.of_all(train)
+        self.train_rows, self.judge_rows = self.panel.learners(train), self.panel.teachers(train)
         self.settings, self.keeper = settings[0], keeper
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.training.edge_dropout > 0 for s in settings)
@@ -263,7 +264,7 @@ class Trainer:
         """Go on with some of the runs only."""
         self.values = self.values.select(runs)
         self.train_rows, self.val_rows = self.train_rows.select(runs), self.val_rows.select(runs)
-        self.judge_rows = self.judge_rows.select(runs)
+        self.judge_rows, self.panel = self.judge_rows.select(runs), self.panel.select(runs)
         self.theta_rows = self._theta_rows()
         for name in self.model.run_buffers:
             setattr(self.model, name, getattr(self.model, name)[runs])
