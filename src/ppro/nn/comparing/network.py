@@ -13,7 +13,7 @@ from ppro.nn import losses
 from ppro.nn.backbones import Backbone
 from ppro.nn.comparing.controllers import ComparingControllers
 from ppro.nn.comparing.costs import at_step
-from ppro.nn.comparing.evidence import evidence
+from ppro.nn.comparing.evidence import centred_scores, evidence
 from ppro.nn.comparing.predictions import StepPredictions
 from ppro.nn.forward_pass import Pass
 from ppro.nn.network import Inputs, Network, Outcome, Rows
@@ -148,17 +148,20 @@ class ComparingNetwork(Network):
         pass_ = Pass(self, inputs, Rows(nodes, nodes, ones, whole=True), None, watched=True)
         h0 = pass_.h0_rows
 
-        def read(h: Tensor) -> Tensor:
-            return self.backbone.classify(h, h0, nodes, None)
+        def read(h: Tensor) -> tuple[Tensor, Tensor]:
+            logits = self.backbone.classify(h, h0, nodes, None)
+            return centred_scores(logits), inputs.neighbours.product(logits.softmax(-1))
 
         every = EveryStep(pass_, read)
         pass_.run(every)
+        around = self.backbone.comparable(h0, every.first, inputs.adjacency, None)
         columns = [
-            inputs.standardised(measure.of_step(h0, every.first), which)
+            inputs.standardised(measure.of_step(h0, around), which)
             for which, measure in enumerate(self.changing)
         ]
         changing = torch.stack(columns, -1) if columns else h0.new_zeros(*h0.shape[:2], 0)
-        return StepPredictions.of(every.kept, changing, inputs)
+        scores, near = (torch.stack(part) for part in zip(*every.kept, strict=True))
+        return StepPredictions(scores, near, changing)
 
     def evidence(
         self, predictions: StepPredictions, inputs: Inputs, nodes: Tensor, backbone: Tensor

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
-
-from ppro.nn.comparing.evidence import centred_scores
-from ppro.nn.network import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +20,6 @@ class StepPredictions:
     scores: Tensor
     near: Tensor
     changing: Tensor
-
-    @classmethod
-    def of(cls, logits: list[Tensor], changing: Tensor, inputs: Inputs) -> StepPredictions:
-        """Collect the logits of every step. Shapes ``[B, n, c]``."""
-        scores = torch.stack([centred_scores(step) for step in logits])
-        near = torch.stack([inputs.neighbours.product(step.softmax(-1)) for step in logits])
-        return cls(scores, near, changing)
 
     def seen(self, nodes: Tensor, backbone: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return scores, neighbours and measures of some nodes, each as one backbone sees it.

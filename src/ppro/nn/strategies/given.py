@@ -1,11 +1,14 @@
 """Steps that are known before a pass begins."""
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from ppro.nn.strategies.base import Strategy, View
+
+T = TypeVar("T")
 
 
 class GivenSteps(Strategy):
@@ -24,14 +27,15 @@ class GivenSteps(Strategy):
         self.take(self.given == k, k, h)
 
 
-class EveryStep(Strategy):
+class EveryStep(Strategy, Generic[T]):
     """Keeps what is read off every step; the rows end at L.
 
     Args:
-        read: from the embeddings of a step to what is kept of it.
+        read: from the embeddings of a step to what is kept of it; a copy, since a pass may use
+            their memory again.
     """
 
-    def __init__(self, view: View, read: Callable[[Tensor], Tensor]) -> None:
+    def __init__(self, view: View, read: Callable[[Tensor], T]) -> None:
         super().__init__(view)
         self.read, self.first = read, view.h0
         self.kept = [read(view.h0)]
