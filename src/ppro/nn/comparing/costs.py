@@ -41,12 +41,7 @@ def row_mean(values: Tensor, valid: Tensor) -> Tensor:
 
 
 def common_depth(wrong: Tensor, valid: Tensor) -> Tensor:
-    """Return k*: the depth of the nodes that their own features do not tell.
-
-    Where no propagation at all is as good as any depth, it is the deepest step whose mean error is
-    within one standard error of the least. Else it is the deepest of the steps 1 .. L, by the same
-    rule, over the rows in the measure in which they are wrong at step 0: those that are right
-    there may stay there.
+    """Return k*: the deepest step whose mean error is within one standard error of the least.
 
     Args:
         wrong: smoothed errors. Shape ``[L + 1, R, m]``.
@@ -54,25 +49,13 @@ def common_depth(wrong: Tensor, valid: Tensor) -> Tensor:
     Returns:
         Shape ``[R]``, int64.
     """
-    level = _level(wrong, valid)
-    needs = _level(wrong, valid * wrong[0])
-    needs = torch.cat([torch.zeros_like(level[:1]), needs[1:]])
-    found = torch.where(level[0], level, needs) if wrong.shape[0] > 1 else level
-    return found.shape[0] - 1 - found.flip(0).to(torch.int8).argmax(0)
-
-
-def _level(wrong: Tensor, counted: Tensor) -> Tensor:
-    """Return which steps are within one standard error of the best. ``[L + 1, R]``, bool."""
-    best = row_mean(wrong, counted).argmin(0)
+    best = row_mean(wrong, valid).argmin(0)
     apart = wrong - at_step(wrong, best.unsqueeze(-1).expand(-1, wrong.shape[-1]))
-    mean = row_mean(apart, counted)
-    variance = row_mean((apart - mean.unsqueeze(-1)).square(), counted)
-    return mean <= (variance / rows_worth(counted)).sqrt() + 1e-9
-
-
-def rows_worth(counted: Tensor) -> Tensor:
-    """Return how many equal rows the weighted ones are worth: (Σ v)² / Σ v². Shape ``[R]``."""
-    return counted.sum(-1).square() / counted.square().sum(-1).clamp(min=1e-9)
+    mean = row_mean(apart, valid)
+    deviation = row_mean((apart - mean.unsqueeze(-1)).square(), valid).sqrt()
+    count = (valid > 0).sum(-1).clamp(min=1)
+    level = mean <= deviation / count.sqrt() + 1e-9
+    return level.shape[0] - 1 - level.flip(0).to(torch.int8).argmax(0)
 
 
 def priced(cost: Tensor, common: Tensor, valid: Tensor, kappa: Tensor) -> Tensor:
