@@ -106,7 +106,7 @@ def test_a_rival_a_recipe_and_wrong_options_know_it_too(ppro: Command, ring: Pat
     assert ppro(*load, "train", "ring", "--model", "mlp", *TINY).status == 0
     Path("own.toml").write_text('dataset = "ring"\nsplit = "random-60-20-20"\n', encoding="utf-8")
     assert ppro(*load, "train", "ring", "--recipe", "own.toml", *TINY).status == 0
-    assert "nodes is 5.0, expected a whole number from 10 to 1000" in (
+    assert "nodes is 5, expected a whole number from 10 to 1000" in (
         ppro(*load, "train", "ring", "--option", "nodes=5").error
     )
     assert "ring has no split 'public'" in ppro(*load, "train", "ring", "--split", "public").error

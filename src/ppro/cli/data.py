@@ -45,6 +45,8 @@ def list_datasets() -> None:
         console.out.print(console.paragraph(note))
     made = " and ".join(info.name for info in DATASETS.values() if info.generator)
     console.out.print(console.paragraph(f"{made} are made on the spot: no download."))
+    any_graph = "--option noise=S gives a share S of the nodes of any graph random edges."
+    console.out.print(console.paragraph(any_graph))
     few = "Any graph can also be split as N-per-class, such as 20-per-class: N nodes a class train."
     console.out.print(console.paragraph(few))
     console.out.print("'ppro data describe NAME' tells more of each.")

@@ -28,7 +28,7 @@ class GivenGraph:
 
     Args:
         name: of the dataset, or that of the user's files.
-        options: of a generated graph.
+        options: of a generated graph, or of any.
         files: the user's own, or None for a graph of the catalogue.
         reading: what they hold.
         where: where raw files are looked for: ``data_root`` and ``offline``.
@@ -43,9 +43,10 @@ class GivenGraph:
     def load(self) -> Graph:
         """Return the graph."""
         from ppro.data import load_graph
+        from ppro.data.noise import with_options
 
         if self.reading is not None:
-            return self.reading.graph
+            return with_options(self.reading.graph, self.options)
         return load_graph(self.name, options=self.options, **self.where)
 
 
@@ -129,13 +130,17 @@ def _given(
     edges: Path | None,
     **columns: Any,
 ) -> GivenGraph:
+    from ppro.data.catalog import dataset_info
     from ppro.data.files import read_source
+    from ppro.data.options import checked_options
 
     files = file_source(dataset, nodes, edges, columns)
     reading = None if files is None else read_source(files)
     name = str(dataset) if reading is None else reading.graph.name
+    info = dataset_info(name) if reading is None else None
+    options = checked_options(name, graph_options(option), info)
     where = {"data_root": data_root, "offline": offline}
-    return GivenGraph(name, graph_options(option), files, reading, where)
+    return GivenGraph(name, options, files, reading, where)
 
 
 def file_source(

@@ -71,7 +71,8 @@ GraphOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        help="Option of a generated graph: key=value, as in csbm --option homophily=0.2.",
+        help="Of a generated graph: key=value, as in csbm --option homophily=0.2. Of any graph: "
+        "noise=S, a share S of its nodes gets random edges.",
         show_default=False,
     ),
 ]
@@ -87,19 +88,18 @@ Report = Annotated[
 ]
 
 
-def graph_options(words: list[str] | None) -> dict[str, float]:
-    """Return options of a generated graph from words ``key=value``.
+def graph_options(words: list[str] | None) -> dict[str, str]:
+    """Return options of a graph from words ``key=value``, the values as they were typed.
 
     Raises:
-        SettingsError: a word is not of that form or its value not a number.
+        SettingsError: a word is not of that form.
     """
-    options: dict[str, float] = {}
+    options: dict[str, str] = {}
     for word in words or []:
-        key, _, value = word.partition("=")
-        try:
-            options[key.strip()] = float(value)
-        except ValueError:
+        key, separator, value = word.partition("=")
+        if not separator or not value.strip():
             raise SettingsError(
-                f"--option {word}: expected key=number, for example --option homophily=0.2"
-            ) from None
+                f"--option {word}: expected key=value, for example --option homophily=0.2"
+            )
+        options[key.strip()] = value.strip()
     return options

@@ -4,7 +4,8 @@
 ``file_sets`` names or made by ``generated``; ``names`` has the names of splits and ``page`` writes
 the catalogue as a page. ``loading`` turns a name into a graph and masks: ``fetch`` looks for raw
 files in ``storage``, upstream and in ``package_index``, and ``readers`` read them without running
-anything they hold. ``files`` reads and writes graphs of a user, ``large`` those on disk;
+anything they hold. ``options`` are what a user may choose of a graph, one of
+them ``noise``. ``files`` reads and writes graphs of a user, ``large`` those on disk;
 ``splits`` checks and completes masks, ``drawn`` draws them, ``statistics`` describes a graph.
 Whatever is wrong with data is a DataError that names the file, the place in it and a remedy.
 Nothing here knows of models or training, and the catalogue can be listed without PyTorch.
@@ -27,6 +28,7 @@ from ppro.parts.lazy import lazy
 if TYPE_CHECKING:
     from ppro.data.files import save_graph
     from ppro.data.loading import load_graph, make_splits
+    from ppro.data.noise import noised_nodes, with_noise
     from ppro.data.splits import Splits
     from ppro.data.statistics import Description, describe
 
@@ -47,8 +49,10 @@ __all__ = [
     "kind_of",
     "load_graph",
     "make_splits",
+    "noised_nodes",
     "register_dataset",
     "save_graph",
+    "with_noise",
 ]
 
 __getattr__ = lazy(
@@ -56,6 +60,7 @@ __getattr__ = lazy(
     {
         "ppro.data.files": ("save_graph",),
         "ppro.data.loading": ("load_graph", "make_splits"),
+        "ppro.data.noise": ("noised_nodes", "with_noise"),
         "ppro.data.splits": ("Splits",),
         "ppro.data.statistics": ("Description", "describe"),
     },

@@ -8,6 +8,8 @@ from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.drawn import drawn_splits
 from ppro.data.fetch import obtain
 from ppro.data.names import SPLITS, is_drawn, split_names
+from ppro.data.noise import with_options
+from ppro.data.options import checked_options, own_and_any
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
 from ppro.data.readers.npz import (
     read_deduplicated,
@@ -71,7 +73,7 @@ def load_graph(
     data_root: Path | None = None,
     offline: bool = False,
     seed: int = 0,
-    options: Mapping[str, float] | None = None,
+    options: Mapping[str, float | str] | None = None,
 ) -> Graph:
     """Load a graph of the catalogue.
 
@@ -79,32 +81,22 @@ def load_graph(
         name: a key of ``DATASETS``.
         data_root: the folder with raw files; None reads ``PPRO_DATA``, which may be unset.
         offline: use what is on disk and leave the network alone.
-        seed: of a generated graph.
-        options: of a generated graph; ``DATASETS[name].options`` lists them.
+        seed: of a generated graph, and of noise.
+        options: of a generated graph, ``DATASETS[name].options`` lists them; and ``noise`` of any
+            graph: the share of its nodes that get random edges (:func:`ppro.data.with_noise`).
 
     Raises:
         DataError: the name or an option is unknown, or the raw files are missing or broken.
     """
     info = dataset_info(name)
-    chosen = _options(info, options or {})
+    own, of_any = own_and_any(info, checked_options(name, options or {}, info))
     if info.generator is not None:
-        return info.generator.make(info, seed, chosen)
+        return with_options(info.generator.make(info, seed, own), of_any, seed)
     files = obtain(info, lambda file_set: file_set.files, data_root=data_root, offline=offline)
     raw = FORMATS[files.format].graph(files.paths)
-    return Graph.build(name, raw.edges, raw.features, raw.labels, class_names=info.class_names)
-
-
-def _options(info: DatasetInfo, given: Mapping[str, float]) -> dict[str, float]:
-    """Return the value of every option of a generated graph, those given checked."""
-    if given and not info.options:
-        raise DataError(f"{info.name} takes no options, got {', '.join(given)}; leave them out")
-    for key, value in given.items():
-        if info.generator is None or key not in info.options:
-            hint = nearest(key, tuple(info.options))
-            raise DataError(f"{info.name}: unknown option {key!r}; {hint}")
-        if problem := info.generator.options[key].problem(value):
-            raise DataError(f"{info.name}: {key} {problem}")
-    return {**info.options, **given}
+    names = info.class_names
+    graph = Graph.build(name, raw.edges, raw.features, raw.labels, class_names=names)
+    return with_options(graph, of_any, seed)
 
 
 def make_splits(

@@ -28,6 +28,10 @@ others 500 to validate and 1,000 to test, a third and the rest where they are fe
 | `given` | the splits that come with the graph; run r takes number r modulo their count |
 | `geom-gcn-48-32-20` | the ten splits of Geom-GCN; run r takes number r modulo ten |
 
+`--option noise=S` (in Python `load_graph(name, options={"noise": S})`, or `ppro.data.with_noise`
+for a graph of your own) gives a share S of the nodes of any graph random edges: each of their
+edges keeps them and gets another end, drawn uniformly. `ppro.data.noised_nodes` says which.
+
 ## Sizes
 
 In brackets the paper's number (its Table 6) where it differs from what is stored; – where options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -62,17 +63,39 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Option:
-    """A number that shapes a generated graph: its default and its range."""
+    """A number that shapes a graph: its default and its range.
+
+    Args:
+        whole: whether it counts something.
+        words: what a user may write instead of the numbers 0, 1, ...
+    """
 
     default: float
     low: float
     high: float
     whole: bool = False
+    words: tuple[str, ...] = ()
 
-    def problem(self, value: float) -> str:
+    def number(self, value: float | str) -> float:
+        """Return a value as a number; NaN where it is none, which :meth:`problem` refuses."""
+        if value in self.words:
+            return float(self.words.index(str(value)))
+        try:
+            return float(value)
+        except ValueError:
+            return math.nan
+
+    def shown(self, value: float) -> str:
+        """Return how a user writes a value."""
+        return self.words[int(value)] if self.words else f"{value:g}"
+
+    def problem(self, value: float | str) -> str:
         """Return what is wrong with a value, or nothing."""
-        if self.low <= value <= self.high and not (self.whole and value != int(value)):
+        number = self.number(value)
+        if self.low <= number <= self.high and not (self.whole and number != int(number)):
             return ""
+        if self.words:
+            return f"is {value}, expected one of {', '.join(self.words)}"
         kind = "a whole number" if self.whole else "a number"
         return f"is {value}, expected {kind} from {self.low:g} to {self.high:g}"
 

@@ -11,6 +11,7 @@ from ppro.data.files import (
     read_source,
 )
 from ppro.data.loading import load_graph, make_splits
+from ppro.data.noise import with_options
 from ppro.data.splits import Splits
 from ppro.errors import RunError
 from ppro.graph.core import Graph
@@ -28,7 +29,8 @@ def graph_and_splits(
     """
     seed = config.settings.seed
     if reading is not None:
-        return reading.graph, file_splits(reading, config.split, config.runs, seed)
+        graph = with_options(reading.graph, config.options)
+        return graph, file_splits(reading, config.split, config.runs, seed)
     graph = load_graph(config.dataset, options=config.options, data_root=data_root, offline=offline)
     splits = make_splits(
         graph,
