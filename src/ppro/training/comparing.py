@@ -80,6 +80,11 @@ class ComparingTrainer(Trainer):
         return 1 + self.model.judges
 
     @property
+    def every(self) -> int:
+        """Epochs between two judgings, which validate too."""
+        return self.settings.controllers.judge_every
+
+    @property
     def held(self) -> bool:
         """Whether the backbone begins anew at the common depth once that is found."""
         return self.settings.controllers.start == "held"
@@ -96,8 +101,11 @@ class ComparingTrainer(Trainer):
         return RunAdam(self.model.phi(), self.values.lr_controller, held)
 
     def _program(self) -> Callable[[], None]:
-        """What does an epoch: every few of them the controllers are judged and learn."""
-        every, done = self.settings.controllers.judge_every, int(self.record.now)
+        """What does an epoch: every few of them the controllers are judged and learn.
+
+        So they are in the last epoch, since a state that nobody has validated is never kept.
+        """
+        last, done = self.settings.training.epochs, int(self.record.now)
         plain, judged = self._recorded(self.plain_epoch), self._recorded(self.judged_epoch)
 
         def epoch() -> None:
@@ -105,7 +113,7 @@ class ComparingTrainer(Trainer):
             if self.held and done == self.settings.controllers.warm_up:
                 self.theta.restart(self.first_theta)
             done += 1
-            (plain if done % every else judged)()
+            (plain if done % self.every and done < last else judged)()
 
         return epoch
 
@@ -137,7 +145,7 @@ class ComparingTrainer(Trainer):
         labels, valid = rows.labels[:, :m], rows.valid[:, :m]
         error = torch.stack([losses.prediction_error(o.logits[:, :m], labels) for o in outcomes])
         weights = self.weights.repeat_interleave(count, 0)
-        loss = losses.node_mean(weights * error, valid).mean(0)
+        loss = row_mean(weights * error, valid).mean(0)
         if self.consistent:
             loss = loss + self._consistency(outcomes, m)
         self.theta.minimise(loss.view(runs, count).sum(1))

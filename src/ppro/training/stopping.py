@@ -29,8 +29,8 @@ class History:
     """What training recorded.
 
     Args:
-        metrics: per epoch, metric (see MEASURED) and run; NaN after a run has stopped.
-            Shape ``[epochs, 6, R]``.
+        metrics: per epoch, metric (see MEASURED) and run; NaN after a run has stopped, and for
+            what an epoch did not measure. Shape ``[epochs, 6, R]``.
         best_epoch: epoch of the state that was kept, counted from 0. Shape ``[R]``.
         epochs: epochs trained. Shape ``[R]``.
         interrupted: whether training was cut short by Ctrl-C.
@@ -51,6 +51,7 @@ class Record:
         patience: epochs without a better state after which a run stops.
         selection: what makes a state better: the score on validation nodes (ties: the lower
             loss), its exponential moving average, which noise moves less, or the loss.
+        every: epochs between two validations; a run is never stopped before the next one.
     """
 
     def __init__(
@@ -59,9 +60,10 @@ class Record:
         epochs: int,
         patience: int,
         selection: Selection = "score",
+        every: int = 1,
     ) -> None:
         runs, device = states[0].shape[0], states[0].device
-        self.patience, self.selection = patience, selection
+        self.patience, self.selection, self.every = max(patience, every), selection, every
         self.states = [state.clone() for state in states]
         self.held = torch.arange(runs, device=device)
         self.now = torch.zeros((), dtype=torch.int64, device=device)
@@ -99,7 +101,9 @@ class Record:
         seen = score.isfinite()
         self.level.copy_(torch.where(seen, self.level.lerp(score, 1 - SMOOTHING), self.level))
         # Divided by the weight that the moving average has gathered since it began at zero.
-        return (self.level / (1 - SMOOTHING ** (self.now + 1).to(torch.float64))).to(loss.dtype)
+        validations = (self.now + self.every) // self.every
+        smooth = self.level / (1 - SMOOTHING ** validations.to(torch.float64))
+        return torch.where(seen, smooth.to(loss.dtype), torch.nan)
 
     def _keep(self, better: Tensor, states: Sequence[Tensor]) -> None:
         if not better.is_cuda and not bool(better.any()):

@@ -73,7 +73,8 @@ class Trainer:
         states = [optimiser.by_run for optimiser in self.optimisers]
         chosen = self.settings.training
         self.metric: Metric = METRICS.get(chosen.metric)()
-        self.record = Record(states, chosen.epochs, chosen.patience, chosen.selection)
+        limits = chosen.epochs, chosen.patience, chosen.selection, self.every
+        self.record = Record(states, *limits)
         self._of_all_runs = {name: getattr(model, name) for name in model.run_buffers}
         self._cuda = self.record.now.is_cuda
         # Whether theta, phi and the record stand between two epochs, not inside one.
@@ -109,6 +110,11 @@ class Trainer:
         return 1
 
     @property
+    def every(self) -> int:
+        """Epochs between two validations."""
+        return 1
+
+    @property
     def optimisers(self) -> list[RunAdam]:
         """Return those of θ and, where there are controllers, φ."""
         return [self.theta] if self.phi is None else [self.theta, self.phi]
@@ -138,7 +144,7 @@ class Trainer:
                     do_epoch = self._between_epochs(do_epoch)
                 ctrl_c.check()
         except KeyboardInterrupt:
-            if not done:
+            if done < min(self.every, self.settings.training.epochs):
                 raise
             interrupted = True
         return self._end(interrupted)
