@@ -4,7 +4,6 @@ Searches, cells of tables, runs behind figures, rounds of the choice of recipes,
 ablations are all lists of these.
 """
 
-import statistics
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 from ppro.data import dataset_info, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.paper.kept import kept_of
 from ppro.paper.nodes import node_arrays, write_arrays
 from ppro.paper.store import Store
 from ppro.runs.versions import versions
@@ -121,6 +121,8 @@ class Experiment(Work):
             taken out of the splits before anything is trained.
         keep: what is kept of the runs.
         facts: what else its file says.
+        options: of the graph, where it has any.
+        graph_seed: of a graph that is generated, or changed by chance.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -129,6 +131,8 @@ class Experiment(Work):
     tested: bool = True
     keep: Keep = "accuracies"
     facts: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, float] = field(default_factory=dict)
+    graph_seed: int = 0
 
     @property
     def method(self) -> str:
@@ -171,7 +175,8 @@ class Experiment(Work):
         if plan.threads is not None:
             use_threads(plan.threads)
         start, place = time.perf_counter(), {"data_root": plan.data_root, "offline": plan.offline}
-        graph = graph_of(self.dataset, plan.data_root, plan.offline)
+        made = tuple(sorted(self.options.items())), self.graph_seed
+        graph = graph_of(self.dataset, plan.data_root, plan.offline, *made)
         splits = make_splits(graph, self.dataset, self.split, self.runs, self.first_seed, **place)  # type: ignore[arg-type]
         if not self.tested:
             splits = splits.without_test()
@@ -191,19 +196,7 @@ class Experiment(Work):
 
     def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
         """Return what is kept of the runs of a candidate."""
-        found: dict[str, Any] = _spread("val", [done.worth for done in runs])
-        if self.tested:
-            found |= _spread("test", [done.test_accuracy for done in runs])
-        found |= {
-            "mean_step": [done.mean_step for done in runs],
-            "step_shares": _mean_shares([done.step_shares for done in runs]),
-            "epochs": [done.epochs for done in runs],
-        }
-        if self.keep == "curves":
-            found["curves"] = [
-                [round(100 * value, 3) for value in done.curve.tolist()] for done in runs
-            ]
-        return found
+        return kept_of(runs, tested=self.tested, curves=self.keep == "curves")
 
     def _kept(
         self, results: Sequence[Mapping[str, Any]], plan: Plan, seconds: float
@@ -214,6 +207,8 @@ class Experiment(Work):
         return {
             "dataset": self.dataset,
             "split": self.split,
+            **({"options": dict(self.options)} if self.options else {}),
+            **({"graph_seed": self.graph_seed} if self.graph_seed else {}),
             **self.facts,
             "first_seed": self.first_seed,
             "runs": self.runs,
@@ -257,24 +252,17 @@ def read_settings(
         return None
 
 
-def _spread(name: str, values: Sequence[float]) -> dict[str, Any]:
-    """Return mean, standard deviation and all values of the runs."""
-    return {
-        f"{name}_mean": statistics.fmean(values),
-        f"{name}_std": statistics.stdev(values) if len(values) > 1 else 0.0,
-        name: list(values),
-    }
-
-
-def _mean_shares(runs: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean over the runs of the share of nodes that stopped at each step."""
-    return [round(statistics.fmean(shares), 5) for shares in zip(*runs, strict=True)]
-
-
 @cache
-def graph_of(dataset: str, data_root: Path | None, offline: bool) -> Graph:
+def graph_of(
+    dataset: str,
+    data_root: Path | None,
+    offline: bool,
+    options: tuple[tuple[str, float], ...] = (),
+    seed: int = 0,
+) -> Graph:
     """Return a graph of the catalogue, read once in a process."""
-    return load_graph(dataset, data_root=data_root, offline=offline)
+    where: Any = {"data_root": data_root, "offline": offline}
+    return load_graph(dataset, options=dict(options), seed=seed, **where)
 
 
 def size_of(dataset: str) -> int:

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ppro.paper import added, datasets, rounds_tables, shipped
+from ppro.paper import (
+    added,
+    datasets,
+    personal,
+    personal_tables,
+    planted,
+    planted_tables,
+    rounds_tables,
+    shipped,
+)
 from ppro.paper.automatic import ON_CPU, ON_GPU
 from ppro.paper.cells import Cell, experiments, searches
 from ppro.paper.experiment import Plan, Work
@@ -56,7 +65,8 @@ def _of_table(make: Callable[[], Table], plan: Plan) -> list[Work]:
 
 def _of_figure(spec: FigureSpec, plan: Plan) -> list[Work]:
     shown = [] if spec.table is None else _of_cells(spec.table().cells(), plan)
-    return [*shown, *experiments(spec.cells(), plan, without_search=True)]
+    others = [] if spec.works is None else spec.works(plan)
+    return [*shown, *experiments(spec.cells(), plan, without_search=True), *others]
 
 
 def _table_text(make: Callable[[], Table], store: Store) -> str:
@@ -84,6 +94,8 @@ def _others() -> Iterator[Section]:
     yield Section("shipped", shipped.experiments, shipped.markdown, stage=3)
     yield Section("rounds", shipped.experiments, rounds_tables.markdown, stage=3)
     yield Section("added", added.experiments, added.markdown, stage=4)
+    yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
+    yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
     for choice in (ON_CPU, ON_GPU):
         yield Section(choice.key, choice.experiments, choice.markdown, stage=5)
     yield Section("datasets", lambda plan: [datasets.Sizes()], datasets.kept_markdown, stage=6)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppro.paper.cells import Cell
+from ppro.paper.experiment import Plan, Work
 from ppro.paper.store import Store
 from ppro.paper.tables import Table
 
@@ -35,6 +36,7 @@ class FigureSpec:
         cells: the runs that it needs.
         draw: makes it from result files; None where nothing is measured yet.
         table: a table whose cells it shows, if it shows one.
+        works: what else it rests on.
     """
 
     name: str
@@ -42,3 +44,4 @@ class FigureSpec:
     cells: Callable[[], list[Cell]]
     draw: Callable[[Store], Drawing | None]
     table: Callable[[], Table] | None = None
+    works: Callable[[Plan], Sequence[Work]] | None = None

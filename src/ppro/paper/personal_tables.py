@@ -1,0 +1,87 @@
+"""The table of personal steps against fixed depths, and what it comes to."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from ppro.paper import entrants
+from ppro.paper.entrants import DEPTHS, STEPS, Arena, Reached
+from ppro.paper.personal import NOISE, Duel, arenas, duel, noisy_arenas
+from ppro.paper.render import section
+from ppro.paper.statistics import Comparison
+from ppro.paper.store import Store
+
+TITLE = "Personal steps against the best fixed depth"
+_DEPTHS = ", ".join(map(str, DEPTHS))
+_TEXT = f"""\
+The paper's eight graphs and six others, none of them built to need personal steps. L2B and L2U,
+taught by comparing steps, have {STEPS} steps at most, and nothing tunes that number. What they must
+not lose to is the backbone at a fixed depth of {_DEPTHS}. Depths and strategies are offered the
+same four settings of one backbone, a strategy its two starts besides: {4 * len(DEPTHS)} candidates
+for the fixed depth and 16 for the strategies. Validation accuracy chooses among them, depth and
+strategy included, on seeds of their own: {entrants.CHOOSING_PUBLIC} runs each on a public split and
+{entrants.CHOOSING_RANDOM} on random ones. Test accuracy in percent, mean ± standard deviation, on
+fresh seeds; differences are paired over seeds and splits, with their standard errors. *Off the
+common step*: the share of the nodes that are not at the most common step of their run. The last
+rows have two of the graphs once more, where {NOISE:.0%} of the nodes have random edges."""
+_HEAD = (
+    "graph|runs|best fixed depth|chosen|test|difference|verdict|off the common step|L2B alone|"
+    "L2U alone"
+)
+
+
+def markdown(
+    store: Store, plain: Sequence[Arena] | None = None, noisy: Sequence[Arena] | None = None
+) -> str:
+    """Return who won on every graph that is measured, and the count of it."""
+    found = _duels(arenas() if plain is None else plain, store)
+    with_noise = _duels(noisy_arenas() if noisy is None else noisy, store)
+    rows = [_row(one) for one in (*found, *with_noise)]
+    told = section(TITLE, _TEXT, _HEAD, rows, "personal")
+    return f"{told}\n{conclusion(found)}\n" if found else told
+
+
+def _duels(where: Sequence[Arena], store: Store) -> list[Duel]:
+    return [one for arena in where if (one := duel(arena, store)) is not None]
+
+
+def _row(one: Duel) -> list[str]:
+    fixed, better = one.fixed, one.better
+    compared = better.against(fixed)
+    verdict = "–" if compared is None else compared.verdict
+    start = better.settings.get("start", "explore")
+    return [
+        one.arena.title,
+        str(better.record["runs"]),
+        f"{_accuracy(fixed)} ({fixed.settings['max_steps']})",
+        f"{better.entrant.title}, {start}",
+        _accuracy(better),
+        _difference(compared),
+        verdict,
+        f"{fmean(better.record['off_common']):.0%}",
+        *(_difference(found.against(fixed)) for found in one.both.values()),
+    ]
+
+
+def _accuracy(found: Reached) -> str:
+    return f"{found.record['test_mean']:.1f} ± {found.record['test_std']:.1f}"
+
+
+def _difference(found: Comparison | None) -> str:
+    return "–" if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
+
+
+def conclusion(found: Sequence[Duel]) -> str:
+    """Return how often the chosen strategy is better or worse, and by how much on average."""
+    pairs = [(one.arena.title, c) for one in found if (c := one.better.against(one.fixed))]
+    if not pairs:
+        return "The runs are not paired yet."
+    verdicts = [c.verdict for _, c in pairs]
+    lower = [title for title, c in pairs if c.difference < -c.standard_error]
+    names = f": {', '.join(lower)}" if lower else ""
+    mean = fmean(c.difference for _, c in pairs)
+    return (
+        f"On the {len(pairs)} graphs without noise: better beyond two standard errors on "
+        f"{verdicts.count('better')}, worse on {verdicts.count('worse')}, a tie on "
+        f"{verdicts.count('tie')}; worse beyond one standard error on {len(lower)}{names}. Mean "
+        f"difference {mean:+.2f}."
+    )
