@@ -241,7 +241,7 @@ def _background(info: DatasetInfo) -> list[tuple[str, str]]:
         ("cite", info.citation),
     ]
     if info.options:
-        rows.append(("options", ", ".join(f"{k}={v:g}" for k, v in info.options.items())))
+        rows.append(("options", ", ".join(f"{k}={v}" for k, v in info.defaults.items())))
     if info.paper is not None:
         sizes = _sizes(info.paper)
         rows.append(("in the paper", "{} nodes, {} edges, {} features, {} classes".format(*sizes)))

@@ -27,6 +27,7 @@ from ppro.parts.lazy import lazy
 
 if TYPE_CHECKING:
     from ppro.data.files import save_graph
+    from ppro.data.generated.planted import deep_nodes
     from ppro.data.loading import load_graph, make_splits
     from ppro.data.noise import noised_nodes, with_noise
     from ppro.data.splits import Splits
@@ -44,6 +45,7 @@ __all__ = [
     "Splits",
     "Statistics",
     "dataset_info",
+    "deep_nodes",
     "default_split",
     "describe",
     "kind_of",
@@ -59,6 +61,7 @@ __getattr__ = lazy(
     __name__,
     {
         "ppro.data.files": ("save_graph",),
+        "ppro.data.generated.planted": ("deep_nodes",),
         "ppro.data.loading": ("load_graph", "make_splits"),
         "ppro.data.noise": ("noised_nodes", "with_noise"),
         "ppro.data.splits": ("Splits",),

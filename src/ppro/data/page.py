@@ -72,7 +72,7 @@ def _section(info: DatasetInfo) -> list[str]:
     lines += [f"Kind: {info.kind}. Splits, the default first: {splits}.\n"]
     lines += [f"Licence: {info.licence}.\n", f"Cite: {info.citation}.\n"]
     if info.options:
-        options = ", ".join(f"`{key}={value:g}`" for key, value in info.options.items())
+        options = ", ".join(f"`{key}={value}`" for key, value in info.defaults.items())
         lines.append(f"Options and their defaults: {options}.\n")
     if info.sources:
         places = [", ".join(f"`{file.path}`" for file in s.files) for s in info.sources]

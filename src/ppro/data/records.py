@@ -165,6 +165,12 @@ class DatasetInfo:
             raise DataError(f"{self.name}: name at least one split, such as {RANDOM}")
 
     @property
+    def defaults(self) -> dict[str, str]:
+        """Return the options of a generated graph with their defaults, as a user writes them."""
+        found = {} if self.generator is None else self.generator.options
+        return {key: option.shown(option.default) for key, option in found.items()}
+
+    @property
     def options(self) -> dict[str, float]:
         """Return the options of a generated graph with their defaults."""
         found = {} if self.generator is None else self.generator.options
