@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ppro.cli import console
+from ppro.cli.comparing import KEY
 from ppro.cli.console import count
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
         ("test accuracy", _spread(facts, "test")),
         ("validation accuracy", _spread(facts, "val")),
         *_scores(facts),
+        *_against_backbone(facts),
         *([] if config.source else [("the paper", _paper(facts, config))]),
         ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
         ("saved in", facts["out"]),
@@ -43,7 +45,56 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
     where.print("steps that the nodes chose (share of all nodes, all runs)")
     where.print(histogram(facts["steps"], "█▏" if where.encoding.startswith("utf") else "#."))
     where.print()
+    for line in _collapsed(facts, config.settings):
+        where.print(console.paragraph(line))
+        where.print()
     where.print(console.aligned(rows))
+
+
+def _against_backbone(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what the bare backbone reached, and the paired difference, where both were asked."""
+    from ppro.training.backbone_alone import difference_in_words
+
+    found = facts.get(KEY)
+    if found is None:
+        return []
+    depth = f"at depth {found['steps']}, the best of {', '.join(found['tried'])} by validation"
+    alone = f"{found['test_mean']:.2f} ± {found['test_std']:.2f}, {depth}"
+    return [("backbone alone", alone), ("paired difference", difference_in_words(found))]
+
+
+def _collapsed(facts: dict[str, Any], settings: Settings) -> list[str]:
+    """Return what has collapsed, each with what to do about it."""
+    from ppro.training.diagnosis import Diagnosis
+
+    found = Diagnosis.read(facts["diagnosis"])
+    assert found is not None
+    tips = []
+    if found.shares_a_step:
+        tips.append(_for_steps(settings, compared=KEY in facts))
+    if found.has_equal_priorities:
+        tips.append(_for_priorities(settings, capped=found.is_capped))
+    return [f"{line}; {tip}" for line, tip in zip(found.verdicts(), tips, strict=True)]
+
+
+def _for_steps(settings: Settings, *, compared: bool) -> str:
+    """Return what to do where nearly all nodes share a step."""
+    tips = [] if compared else ["--compare tells whether one depth for all does as well"]
+    if settings.controllers.teaching == "paper":
+        tips.append("--set teaching=compare teaches by comparing steps")
+    elif settings.controllers.judges == "train":
+        tips.append("--set judges=folds lets backbones judge that have not seen the node")
+    return ", ".join(tips) or "one depth may be all that this graph asks for"
+
+
+def _for_priorities(settings: Settings, *, capped: bool) -> str:
+    """Return what to do where all priorities are equal."""
+    chosen = settings.controllers
+    if chosen.teaching == "compare":
+        return f"a smaller lambda1 (--set lambda1={chosen.lambda1 / 4:g}) lets them differ more"
+    if capped:
+        return f"a larger lambda1 than {chosen.lambda1:g} or --set weight_form=softplus frees them"
+    return "--set teaching=compare gives priorities of mean 1 that differ by the nodes' errors"
 
 
 def _spread(facts: dict[str, Any], part: str) -> str:

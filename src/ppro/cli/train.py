@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ppro.cli import console
+from ppro.cli import comparing, console
 from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
@@ -69,6 +69,14 @@ def train(  # noqa: PLR0913 - one argument per option
         Path | None,
         shown("Folder to write the run to.", "a new one below runs/", readable=False),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Also train the bare backbone at depths 0, 1, 2, 4 … on the same seeds, and print "
+            "the paired difference from the best by validation.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on with the same training, where it was stopped."),
@@ -98,7 +106,7 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train texas --strategy l2u --split geom-gcn-48-32-20
 
-      ppro train csbm --option homophily=0.2
+      ppro train csbm --option homophily=0.2 --compare
 
       ppro train pubmed --set epsilon=0.7 --set max_steps=16 --runs 3 --json
 
@@ -129,20 +137,19 @@ def train(  # noqa: PLR0913 - one argument per option
         runs=runs,
         options=graph.options,
         settings=chosen.settings,
-        paper=chosen.paper,
+        paper=None if graph.options else chosen.paper,
         source=None if graph.files is None else graph.files.signed(),
     )
 
     def load() -> tuple[Graph, Splits]:
         return graph_and_splits(config, reading, **graph.where)
 
+    if compare:
+        comparing.check(config.settings)
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
     if recipe == AUTO:
-        if torchrun.is_one_of_several():
-            raise SettingsError("--recipe auto: searches on one process; leave torchrun out")
-        if resume:
-            raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
+        _check_search(several=torchrun.is_one_of_several(), resume=resume)
         given = given_settings(options, changes)
         chosen = _searched(chosen, *load(), given, budget=budget, **speed)
         config = config.model_copy(update={"settings": chosen.settings})
@@ -156,6 +163,8 @@ def train(  # noqa: PLR0913 - one argument per option
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
         loaded, splits = load()
+        if compare:
+            comparing.check(config.settings, splits)
         notes = [dataset_info(name).note, chosen.note] if reading is None else reading.notes
         notes = [note for note in notes if note]
         console.err.print(_headline(config, loaded, [*notes, place.note]))
@@ -169,13 +178,23 @@ def train(  # noqa: PLR0913 - one argument per option
         facts = write_run(place.free_out(), trained)
         if not result.history.interrupted:
             place.forget()
+            if compare:
+                facts = comparing.with_comparison(facts, loaded, splits, result, **speed)
         finish(trackers, console.warn, result.history, facts, Path(facts["out"]))
     show_training(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
-    if facts["interrupted"]:
-        console.warn(STOPPED)
+    if facts["interrupted"] or (compare and comparing.KEY not in facts):
+        console.warn(STOPPED if facts["interrupted"] else comparing.NOT_COMPARED)
         raise typer.Exit(console.INTERRUPTED)
+
+
+def _check_search(*, several: bool, resume: bool) -> None:
+    """Refuse a search that would not know where it is, or that would choose again."""
+    if several:
+        raise SettingsError("--recipe auto: searches on one process; leave torchrun out")
+    if resume:
+        raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
 
 
 def _searched(

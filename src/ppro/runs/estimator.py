@@ -22,6 +22,7 @@ from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
 from ppro.runs.node_description import NodeDescription, describe_graph
 from ppro.runs.writing import TrainedRun
 from ppro.training.checkpoint import Checkpointing
+from ppro.training.diagnosis import Diagnosis
 from ppro.training.fit import fit
 from ppro.training.metrics import Metric
 from ppro.training.stopping import MEASURED
@@ -65,6 +66,8 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         propagation_steps_: the step of every node of the fitted graph. Shape ``[n]``.
         node_priorities_: its priority. Shape ``[n]``.
         embedding_: its embedding at that step. Shape ``[n, d]``.
+        diagnosis_: how far steps and priorities differ between the nodes of every run, and by
+            ``verdicts()`` whether they hardly do; None for a folder that does not say.
         history_: what training measured per epoch, by name: losses, accuracy, score, steps.
         validation_score_: the metric on the validation nodes in the state that is kept.
         splits_: the training and validation nodes of every run.
@@ -225,6 +228,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         self.splits_ = nodes.splits
         self.propagation_steps_ = nodes.steps.numpy()
         self.node_priorities_ = nodes.priorities.numpy()
+        self.diagnosis_ = Diagnosis.read(facts.get("diagnosis"))
         if nodes.embedding is not None:
             self.embedding_ = nodes.embedding.numpy()
         self.validation_score_ = float(facts["per_run"][self.best_run_]["val_score"])

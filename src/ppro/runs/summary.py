@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ppro.runs.config import RunConfig
 from ppro.runs.versions import versions
+from ppro.training.diagnosis import Diagnosis
 from ppro.training.fit import Fit
 
 FILE = "result.json"
@@ -30,7 +31,9 @@ def summary(
         notes: what a reader of the result should know of the data or the recipe.
     """
     settings = config.settings
-    steps = torch.bincount(result.nodes.steps.flatten(), minlength=settings.network.max_steps + 1)
+    nodes = result.nodes
+    steps = torch.bincount(nodes.steps.flatten(), minlength=settings.network.max_steps + 1)
+    diagnosis = Diagnosis.of(list(nodes.steps), list(nodes.priorities), result.settings[0])
     return {
         "dataset": config.dataset,
         "split": config.split,
@@ -50,6 +53,7 @@ def summary(
         "interrupted": result.history.interrupted,
         "notes": list(notes),
         "steps": (steps / steps.sum()).tolist(),
+        "diagnosis": diagnosis.facts(),
         "device": device,
         "threads": result.threads,
         "versions": versions(),

@@ -17,7 +17,7 @@ from typing import Any
 from ppro.data.files import Schema, write_schema
 from ppro.data.splits import Splits
 from ppro.errors import RunError
-from ppro.files import HIDDEN, dump_json, is_taken, whole_folder
+from ppro.files import HIDDEN, is_taken, readable_json, whole_folder, write_text
 from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, own_parts, write_config
@@ -103,16 +103,33 @@ def write_run(out: Path, run: TrainedRun, *, option: str = "--out") -> dict[str,
             write_metrics(folder, run.history)
             if run.schema is not None:
                 write_schema(folder / SCHEMA, run.schema)
-            (folder / RESULT).write_text(dump_json(facts, indent=2) + "\n", encoding="utf-8")
+            (folder / RESULT).write_text(readable_json(facts), encoding="utf-8")
             write_weights(folder, run.model)
             write_records(folder, run.nodes, brief=run.nodes.steps.shape[0] >= LARGE)
             if run.nodes.probabilities is not None:
                 write_nodes(folder / "nodes.csv", run.nodes)
             write_config(folder, run.config)
     except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise RunError(f"{out}: {reason}; make room there or choose another {option}") from None
+        raise _unwritten(out, error, option) from None
     return facts
+
+
+def add_facts(folder: Path, facts: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Write more into the ``result.json`` of a run folder, and return all that it says.
+
+    Raises:
+        RunError: it cannot be written; then it stays as it was.
+    """
+    try:
+        write_text(folder / RESULT, readable_json({**facts, **more}))
+    except OSError as error:
+        raise _unwritten(folder / RESULT, error, "--out") from None
+    return {**facts, **more}
+
+
+def _unwritten(path: Path, error: OSError, option: str) -> RunError:
+    reason = f"cannot be written ({error.strerror or error})"
+    return RunError(f"{path}: {reason}; make room there or choose another {option}")
 
 
 def check_writable(out: Path) -> None:
