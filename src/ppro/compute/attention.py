@@ -44,17 +44,32 @@ class Attention(nn.Module):
         """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ, alike; scale ``[R, heads, nnz]``."""
         runs, nodes, width = z.shape
         heads = self.target.shape[1]
-        z = z.view(runs, nodes, heads, -1).transpose(1, 2).reshape(runs * heads, nodes, -1)
-        target, source = (
-            torch.bmm(z, vector.reshape(runs * heads, -1, 1)).squeeze(-1)
-            for vector in (self.target, self.source)
-        )
-        a = entries.coefficients(target, source)
+        z = self._by_head(z)
+        a = self._coefficients(z, entries)
         if scale is not None:
             a = a * scale.view(runs * heads, -1)
         mixed = entries.mixture(a, z)
         joined = mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
         return joined + self.bias.unsqueeze(1)
+
+    def shares(self, z: Tensor, entries: Entries) -> Tensor:
+        """Return ā_ij, the mean of a_ij over the heads. Shapes: z to ``[R, entries]``."""
+        a = self._coefficients(self._by_head(z), entries)
+        return a.view(*self.target.shape[:2], -1).mean(1)
+
+    def _by_head(self, z: Tensor) -> Tensor:
+        """Shapes: ``[R, n, heads * d]`` to ``[R * heads, n, d]``."""
+        runs, nodes, _ = z.shape
+        heads = self.target.shape[1]
+        return z.view(runs, nodes, heads, -1).transpose(1, 2).reshape(runs * heads, nodes, -1)
+
+    def _coefficients(self, z: Tensor, entries: Entries) -> Tensor:
+        """Return a_ij of every head. Shapes: ``[R * heads, n, d]`` to ``[R * heads, entries]``."""
+        target, source = (
+            torch.bmm(z, vector.reshape(z.shape[0], -1, 1)).squeeze(-1)
+            for vector in (self.target, self.source)
+        )
+        return entries.coefficients(target, source)
 
 
 class Attending(Dropping):
@@ -75,9 +90,17 @@ class Attending(Dropping):
         if noise is not None:
             scale = entries.scale(noise, layer.target.shape[1], ATTENTION_SITE + k)
             if adjacency.values is not None:
-                scale = scale * (adjacency.values / adjacency.matrix.values()).unsqueeze(1)
+                scale = scale * _kept(adjacency).unsqueeze(1)
         out: Tensor = layer(z, entries, scale)
         return out
+
+    def around(self, layer: Attention, z: Tensor, h: Tensor, adjacency: Adjacency) -> Tensor:
+        """Return Σ_j ā_ij h_j, by the mean coefficients of a layer that sees z. ``[R, n, d]``."""
+        entries = self._entries_of(adjacency)
+        shares = layer.shares(z, entries)
+        if adjacency.values is not None:
+            shares = shares * _kept(adjacency)
+        return entries.mixture(shares, h)
 
     def _entries_of(self, adjacency: Adjacency) -> Entries:
         """Return the entries of Â, listed once: on a GPU that waits for the device."""
@@ -155,6 +178,12 @@ class Pattern(Entries):
         """Shapes: ``[B, nnz]`` to ``[B, n]``."""
         ones = values.new_ones(values.shape[0], self.matrix.shape[0], 1)
         return multiply(self.adjoint, ones, values=values.index_select(1, self.order)).squeeze(-1)
+
+
+def _kept(adjacency: Adjacency) -> Tensor:
+    """Return what edge dropout multiplies entries with. Shape ``[R, nnz]``."""
+    assert adjacency.values is not None
+    return adjacency.values / adjacency.matrix.values()
 
 
 def head_width(hidden: int, heads: int) -> int:

@@ -236,8 +236,10 @@ def _recorded(model: PProNetwork, inputs: Inputs, graph: Graph) -> tuple[Recorde
 def _measures(model: PProNetwork, inputs: Inputs, recorder: Recorder) -> Tensor:
     """Return z of every node (Eq. 6). Shape ``[1, n, measures]``."""
     columns = [inputs.influence.unsqueeze(0)]
+    first = recorder.h0, recorder.first_aggregate
+    around = model.backbone.comparable(*first, inputs.adjacency, None)
     for measure in model.changing:
-        values = measure.of_step(recorder.h0, recorder.first_aggregate)
+        values = measure.of_step(recorder.h0, around)
         columns.append(standardised(values).unsqueeze(-1))
     return torch.cat(columns, dim=-1)
 

@@ -152,6 +152,10 @@ class Pass:
             return
         free = slice(self.rows.free)
         columns = [self.inputs.influence[self.rows.nodes[:, free]]]
+        if alpha is None and self.model.changing:
+            with torch.no_grad():
+                around = self.model.backbone.comparable
+                aggregate = around(h0, aggregate, self.adjacency, self.noise)
         for which, measure in enumerate(self.model.changing):
             seen = aggregate
             if alpha is not None and not measure.up_to_scale:

@@ -13,7 +13,7 @@ from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.errors import SettingsError
 from ppro.nn.backbones import Backbone
-from ppro.nn.backbones.pyg import Convolving, common_width, layers_of
+from ppro.nn.backbones.pyg import Convolving, common_width, layers_of, mean_around
 from ppro.nn.module_inputs import EdgeAdjacency
 from ppro.nn.part import NetworkSizes
 from ppro.parts import BACKBONES
@@ -32,7 +32,10 @@ class OwnBackbone(Protocol):
     def step(
         self, k: int, h: Tensor, h0: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Return ĥ^(k), what the neighbours of each node hold, and h^(k), from h^(k-1)."""
+        """Return ĥ^(k), what the neighbours of each node hold, and h^(k), from h^(k-1).
+
+        Eq. 5 compares ĥ^(1) with h^(0), so aggregate before weights and dropout.
+        """
 
     def classify(self, h: Tensor) -> Tensor:
         """Return logits. Shapes: ``[m, hidden_channels]`` to ``[m, c]``."""
@@ -125,6 +128,11 @@ class HeldConvolutions(Convolving):
             )
         aggregate, updated = self._layers[k](h[0], edges.edge_index, edges.edge_weight)
         return aggregate.unsqueeze(0), updated.unsqueeze(0)
+
+    def mean_around(self, h: Tensor, adjacency: Adjacency) -> Tensor:
+        """Return the mean of h over the neighbours, by the weights of edges where given."""
+        edges = cast(EdgeAdjacency, adjacency)
+        return mean_around(h[0], edges.edge_index, edges.edge_weight).unsqueeze(0)
 
 
 def _takes_weights(conv: nn.Module) -> bool:

@@ -108,6 +108,7 @@ def _changing(model: PProNetwork, inputs: Inputs) -> Iterator[Tensor]:
     h0 = backbone.initial(inputs.features, adjacency, None)
     if backbone.alpha is None:
         aggregate = backbone.step(1, h0, h0, adjacency, None)[0]
+        aggregate = backbone.comparable(h0, aggregate, adjacency, None)
     else:
         aggregate = adjacency.mix_into(torch.empty_like(h0), h0, h0, backbone.alpha)
     for measure in model.changing:

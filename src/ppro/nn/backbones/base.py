@@ -64,6 +64,19 @@ class Backbone(Dropping, Part, ABC):
     ) -> tuple[Tensor, Tensor]:
         """Step k: ĥ^(k) = AGGREGATE(h^(k-1)) (Eq. 1) and h^(k) = UPDATE(...) (Eq. 2)."""
 
+    def comparable(
+        self, h0: Tensor, aggregate: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> Tensor:
+        """Return what the neighbours hold of h^(0), which Eq. 5 compares with h^(0) itself.
+
+        That is ĥ^(1), unless the step puts weights or dropout between the two: a backbone whose
+        step does aggregates h^(0) as it is.
+
+        Args:
+            aggregate: ĥ^(1) as the first step gave it. Shape ``[R, n, d]``.
+        """
+        return aggregate
+
     @abstractmethod
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of ŷ for the given rows. Shapes: ``[R, m, d]`` twice to ``[R, m, c]``."""

@@ -68,6 +68,13 @@ class GAT(ClassifiedBackbone, Attending):
         aggregate = self.attend(k, layer, z, adjacency, noise)
         return aggregate, F.elu(aggregate)
 
+    def comparable(
+        self, h0: Tensor, aggregate: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> Tensor:
+        """Σ_j ā_ij h0_j, ā being the mean coefficient of the first step's heads."""
+        layer = cast(Attention, self.steps[0])
+        return self.around(layer, torch.bmm(h0, layer.weight), h0, adjacency)
+
     def decayed(self) -> list[nn.Parameter]:
         """W_in; the original decays all."""
         return [self.first.weight]

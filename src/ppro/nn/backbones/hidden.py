@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
+from ppro.compute.propagation import Adjacency
 from ppro.nn.backbones.base import HIDDEN_SITE, Backbone, dropout
 from ppro.nn.part import NetworkSizes
 from ppro.settings.groups import NetworkSettings
@@ -44,6 +45,12 @@ class HiddenBackbone(ClassifiedBackbone):
     def embed(self, x: Features, noise: Noise | None) -> Tensor:
         """ReLU(drop(X) W_in + b_in)."""
         return F.relu(x.linear(self.weight_in, noise) + self.bias_in.unsqueeze(1))
+
+    def comparable(
+        self, h0: Tensor, aggregate: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> Tensor:
+        """Â h0; the first step aggregates drop(h0)."""
+        return aggregate if noise is None else adjacency.matmul(h0)
 
     def decayed(self) -> list[nn.Parameter]:
         """W_in, as the original GCN decays its first layer; GCNII's decays all."""

@@ -51,6 +51,12 @@ class Convolving(Backbone):
         """ĥ = conv_k(drop(h)), and it normalised and activated."""
         return self.convolve(k, self.dropout_step(h, noise, k), adjacency)
 
+    def comparable(
+        self, h0: Tensor, aggregate: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> Tensor:
+        """Return the mean of h0 over the neighbours: no convolution shows what it adds up."""
+        return self.mean_around(h0, adjacency)
+
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """drop(h) W + b."""
         logits: Tensor = self.output(dropout(h, rows, noise, HIDDEN_SITE))
@@ -59,6 +65,10 @@ class Convolving(Backbone):
     @abstractmethod
     def convolve(self, k: int, h: Tensor, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return conv_k(h), and it normalised and activated. Shapes ``[R, n, d]``."""
+
+    @abstractmethod
+    def mean_around(self, h: Tensor, adjacency: Adjacency) -> Tensor:
+        """Return the mean of h over the neighbours of each node. Shape ``[R, n, d]``."""
 
 
 class Adapted(Convolving):
@@ -107,6 +117,11 @@ class Adapted(Convolving):
         aggregates, updated = zip(*pairs, strict=True)
         return torch.stack(aggregates), torch.stack(updated)
 
+    def mean_around(self, h: Tensor, adjacency: Adjacency) -> Tensor:
+        """Return the mean of h over the neighbours that a run's dropout leaves."""
+        means = [mean_around(rows, self._edges_of(run, adjacency)) for run, rows in enumerate(h)]
+        return torch.stack(means)
+
     def _edges_of(self, run: int, adjacency: Adjacency) -> Tensor:
         """Source and target of the edges that a run's dropout leaves. Shape ``[2, E]``."""
         if self._edges is None or self._edges[0] is not adjacency.matrix:
@@ -138,6 +153,24 @@ class Layer(nn.Module):
         weights = {} if weight is None else {"edge_weight": weight}
         aggregate = self.conv(h, edges, **weights)
         return aggregate, self.after(aggregate)
+
+
+def mean_around(h: Tensor, edges: Tensor, weight: Tensor | None = None) -> Tensor:
+    """Return the mean of h over the neighbours of each node; that of a lonely one is its own h.
+
+    Args:
+        h: Shape ``[n, d]``.
+        edges: sources and targets; self-loops do not count. Shape ``[2, E]``.
+        weight: of the edges, by its absolute value; None for 1. Shape ``[E]``.
+    """
+    source, target = edges
+    # Half precision could not count the neighbours of a node of high degree.
+    h = h.to(torch.promote_types(h.dtype, torch.float32))
+    share = (source != target).to(h.dtype)
+    share = share if weight is None else share * weight.abs()
+    total = h.new_zeros(h.shape[0]).index_add(0, target, share).unsqueeze(1)
+    added = torch.zeros_like(h).index_add(0, target, share.unsqueeze(1) * h[source])
+    return torch.where(total > 0, added / torch.where(total > 0, total, 1.0), h)
 
 
 def number_of_steps(gnn: Convolutions) -> int:

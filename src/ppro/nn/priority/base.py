@@ -45,7 +45,7 @@ class Measure(ABC):
 
         Args:
             h0: h^(0) of all nodes. Shape ``[R, n, d]``.
-            aggregate: ĥ^(1) of all nodes. Shape ``[R, n, d]``.
+            aggregate: ĥ^(1) of all nodes, before weights and dropout. Shape ``[R, n, d]``.
 
         Returns:
             Shape ``[R, n]``.

@@ -13,7 +13,11 @@ MANY_NODES, BLOCK_ROWS = 2**18, 16_384
 
 
 class Heterophily(Measure):
-    """he_i = ‖h_i^(0) - ĥ_i^(1)‖ (Eq. 5), with the backbone's own aggregate."""
+    """he_i = ‖h_i^(0) - ĥ_i^(1)‖ (Eq. 5), with the backbone's own aggregate.
+
+    Both are as they were before the first step's weights and dropout (see
+    :meth:`ppro.nn.backbones.Backbone.comparable`).
+    """
 
     name: ClassVar[str] = "heterophily"
     title: ClassVar[str] = "heterophily degree"
