@@ -20,10 +20,13 @@ from ppro.compute.attention import SLOPE, Attention
 from ppro.compute.features import Features
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.graph.core import Graph
+from ppro.insight.explain import explain_nodes
 from ppro.nn import PPro
 from ppro.nn.backbones.gat import GAT
 from ppro.nn.backbones.pyg import Convolving
 from ppro.nn.batched import PProNetwork
+from ppro.nn.forward_pass import Pass
 from ppro.nn.priority import Measure, standardised
 from ppro.nn.priority.heterophily import Heterophily
 from ppro.parts import BACKBONES
@@ -64,23 +67,23 @@ class Seen(Heterophily):
         return self.values
 
 
-def made(name: str, **changes: Any) -> PProNetwork:
-    """Two runs in float64, whose controllers see the heterophily degree."""
-    shape: dict[str, Any] = {"hidden": WIDTH, "heads": HEADS, "consistency": 1.0, **changes}
+def made(name: str, seeds: tuple[int, ...] = (4, 9)) -> PProNetwork:
+    """A network in float64 whose controllers see the heterophily degree."""
+    shape: dict[str, Any] = {"hidden": WIDTH, "heads": HEADS, "consistency": 1.0}
     if name in MODELS:
-        runs = [small_settings(max_steps=2, **shape, seed=seed) for seed in (4, 9)]
+        runs = [small_settings(max_steps=2, **shape, seed=seed) for seed in seeds]
         return build_ppro(FEATURES, 3, runs, MODELS[name](FEATURES, WIDTH, 3)).double()
-    runs = [small_settings(backbone=name, **shape, seed=seed) for seed in (4, 9)]
+    runs = [small_settings(backbone=name, **shape, seed=seed) for seed in seeds]
     return model64(runs, FEATURES)
 
 
 def measured(model: PProNetwork, world: World, noise: Noise | None = None) -> Tensor:
     """he of every node, in a pass that teaches the controllers. Shape ``[R, n]``."""
-    seen = Seen()
+    seen, runs = Seen(), model.epsilon.shape[0]
     model.changing = cast(list[Measure], [seen])
     with torch.no_grad():
-        model.controller_loss(world.inputs, world.all_rows(RUNS), noise)
-    return seen.values.expand(RUNS, -1)
+        model.controller_loss(world.inputs, world.all_rows(runs), noise)
+    return seen.values.expand(runs, -1)
 
 
 def shares(model: PProNetwork, run: int, world: World, h0: Tensor, noise: Noise | None) -> Tensor:
@@ -227,18 +230,16 @@ def test_weights_of_edges_weigh_the_neighbours_of_held_convolutions() -> None:
         torch.testing.assert_close(seen.values[0, i], expected)
 
 
-def test_the_controllers_see_it_standardised() -> None:
-    world, model = World.random(8), made("gat")
-    raw = measured(model, world)
-    shown: list[Tensor] = []
-    assert model.controllers is not None
-    shared = model.controllers.shared
-
-    def spy(h0: Tensor, z: Tensor | None) -> Tensor:
-        assert z is not None
-        shown.append(z[..., -1])
-        return shared(h0, z)
-
-    model.controllers.shared = spy  # type: ignore[method-assign]
-    model(world.inputs, world.all_rows(RUNS))
-    torch.testing.assert_close(shown[0], standardised(raw))
+@every_backbone
+def test_controllers_and_explanations_see_the_same(name: str) -> None:
+    world, model = World.random(8), made(name, (4,))
+    wanted = standardised(measured(model, world))
+    model.changing = [Heterophily()]
+    pass_ = Pass(model, world.inputs, world.all_rows(), None)
+    pass_.run(model._strategy_of(pass_))
+    assert pass_.z is not None
+    torch.testing.assert_close(pass_.z[..., -1], wanted)
+    graph = Graph.build("w", world.edges, world.x, world.labels)
+    told = explain_nodes(model, world.inputs, graph)
+    assert told.measures is not None
+    torch.testing.assert_close(told.measures[:, -1], wanted[0])
