@@ -30,9 +30,10 @@ class ControllerSettings(Group):
     )
     judge_folds: int = Field(default=3, ge=2, le=20, description="blind backbones of judges=folds")
     judge_every: int = Field(default=5, ge=1, description="epochs between two judgings")
-    start: Literal["explore", "held"] = Field(
+    start: Literal["explore", "held", "first"] = Field(
         default="explore",
-        description="steps of the warm-up: any at random, or the first with some at random",
+        description="explore: any step at random in the warm-up; held: that too, then the backbone "
+        "begins anew at the common depth; first: all nodes at step 1 in the warm-up",
     )
     warm_up: int = Field(default=50, ge=0, description="epochs of the warm-up")
     settle: int = Field(default=100, ge=1, description="epochs after it in which chance dies out")
@@ -78,6 +79,11 @@ class ControllerSettings(Group):
     )
     weight_form: WeightForm = Field(
         default="softplus", description="w = softplus(·) or 1 + tanh(·)"
+    )
+    priority_scale: Literal["paper", "mean"] = Field(
+        default="paper",
+        description="priorities under teaching=paper: as Eq. 13 has them; or of mean 1 over the "
+        "training nodes and taught by standardised errors. Those of teaching=compare always are",
     )
     consistency_on: Literal["full", "selected", "priority"] = Field(
         default="full",

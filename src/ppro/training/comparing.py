@@ -24,6 +24,7 @@ from ppro.nn.comparing.costs import (
 from ppro.nn.comparing.evidence import equal_scale, evidence
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.comparing.predictions import StepPredictions
+from ppro.nn.comparing.sight import Sight
 from ppro.nn.network import Inputs, Outcome, Rows
 from ppro.parts import STRATEGIES
 from ppro.settings.settings import Settings
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 EXPLORE_SITE, DRAW_SITE = 300_000, 300_001
 HELD_KAPPA = 8.0
-"""κ of a held start."""
+"""κ of a start that keeps all nodes together."""
 
 
 class ComparingTrainer(Trainer):
@@ -73,6 +74,7 @@ class ComparingTrainer(Trainer):
         self.common = torch.full_like(train.nodes[:, 0], model.max_steps)
         super().__init__(model, inputs, train, val, settings, keeper)
         self.first_theta = self.theta.flat.clone()
+        self.sight = self._sight()
 
     @property
     def networks(self) -> int:
@@ -164,14 +166,18 @@ class ComparingTrainer(Trainer):
         """The steps of the rows of θ: those chosen last, or drawn while chance lasts.
 
         A held start looks at every step in the warm-up, keeps all nodes at the common depth for as
-        long again, and then lets them choose. Shape ``[R, m]``, and all nodes behind them where
+        long again, and then lets them choose; a start at the first step keeps them there in the
+        warm-up. Shape ``[R, m]``, and all nodes behind them where
         they must agree.
         """
         wanted, now = self.settings.controllers, self.record.now
         chosen = self.steps
         if self.consistent_steps:
             chosen = torch.cat([chosen, self.everyone], 1)
-        if self.held:
+        if wanted.start == "first":
+            chance = now.double() * 0
+            chosen = torch.where(now < wanted.warm_up, min(1, self.model.max_steps), chosen)
+        elif self.held:
             chance = (now < wanted.warm_up).double()
             chosen = torch.where(now < 2 * wanted.warm_up, self.common.unsqueeze(1), chosen)
         else:
@@ -194,7 +200,7 @@ class ComparingTrainer(Trainer):
         Returns the loss of φ, validation loss and accuracy, and the logits behind them.
         """
         with torch.no_grad():
-            predictions = self.model.predictions(self.inputs)
+            predictions = self.model.predictions(self.sight)
             x, cost = self._judged(predictions)
         loss = torch.zeros_like(self.values.lr)
         for _ in range(self.settings.controllers.judge_every):
@@ -212,18 +218,27 @@ class ComparingTrainer(Trainer):
                 self.everyone.copy_(self._steps_of_all(predictions))
             return loss.detach(), *self._validated(predictions)
 
+    def _sight(self) -> Sight:
+        """What the backbones look at: training nodes by view, validation nodes, or all nodes."""
+        count, model = self.networks * self.rows.nodes.shape[0], self.model
+        if self.consistent_steps:
+            return Sight.of_all(self.inputs, count)
+        train, val = self.rows.nodes, self.val_rows.nodes
+        wanted = [(train, model.own(train) + self.panel.view), (val, model.own(val))]
+        return Sight.of(self.inputs, count, wanted)
+
     def _steps_of_all(self, predictions: StepPredictions) -> Tensor:
         """The step of every node, as the run's own backbone sees it. Shape ``[R, n]``."""
         model, n = self.model, self.inputs.num_nodes
         nodes = torch.arange(n, device=self.steps.device).expand(self.steps.shape[0], -1)
-        x = model.evidence(predictions, self.inputs, nodes, model.own(nodes))
+        x = model.evidence(predictions, nodes, model.own(nodes))
         return model.controllers.follow(model.strategy, x).steps
 
     def _judged(self, predictions: StepPredictions) -> tuple[Tensor, Tensor]:
         """Standardised evidence of the training rows, and what each step costs them."""
         rows, controllers = self.judge_rows, self.model.controllers
         backbone = self.model.own(rows.nodes) + self.panel.view
-        scores, near, changing = predictions.seen(rows.nodes, backbone)
+        scores, near, z = predictions.seen(rows.nodes, backbone)
         controllers.learn_scale(equal_scale(scores, rows.valid))
         p = controllers.scaled(scores)
         judgement = Judgement.of(p, rows.labels)
@@ -233,7 +248,6 @@ class ComparingTrainer(Trainer):
         held = self.record.now >= self.settings.controllers.warm_up
         common = common_depth(self.wrong, rows.valid)
         self.common.copy_(torch.where(held & (self.judgings > 1), self.common, common))
-        z = torch.cat([self.inputs.influence[rows.nodes], changing], -1)
         x = evidence(p, near, z)
         controllers.learn_statistics(x, rows.valid)
         cost = priced(judgement.cost, self.common, rows.valid, self.kappa)
@@ -255,7 +269,7 @@ class ComparingTrainer(Trainer):
         """Validation loss and accuracy of every run at the steps of its nodes, and the logits."""
         rows, model = self.val_rows, self.model
         own = model.own(rows.nodes)
-        x = model.evidence(predictions, self.inputs, rows.nodes, own)
+        x = model.evidence(predictions, rows.nodes, own)
         steps = model.controllers.follow(model.strategy, x).steps
         logits = at_step(predictions.seen(rows.nodes, own)[0], steps)
         loss = losses.supervised_loss(losses.prediction_error(logits, rows.labels), rows.valid)
@@ -292,6 +306,7 @@ class ComparingTrainer(Trainer):
         own = torch.arange(self.networks, device=runs.device)
         self.first_theta = self.first_theta[(runs.unsqueeze(1) * self.networks + own).flatten()]
         super().select(runs)
+        self.sight = self._sight()
 
     def state(self) -> dict[str, Tensor]:
         """All that training has changed."""
@@ -318,4 +333,4 @@ def _kappa(settings: Settings) -> float:
     if chosen.kappa is not None:
         return chosen.kappa
     usual: float = STRATEGIES.get(settings.strategy).kappa
-    return HELD_KAPPA if chosen.start == "held" else usual
+    return usual if chosen.start == "explore" else HELD_KAPPA
