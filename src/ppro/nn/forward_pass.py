@@ -52,6 +52,7 @@ class Pass:
     ) -> None:
         self.model, self.inputs, self.rows, self.noise = model, inputs, rows, noise
         self.learning, self.ranks, self.epsilon = learning, inputs.ranks, model.epsilon
+        self.watched = watched
         self.valid, self.total = rows.valid, rows.total
         self.chosen = rows.free if model.chooses or watched else 0
         self.adjacency = inputs.adjacency
@@ -72,7 +73,7 @@ class Pass:
 
     def run(self, strategy: Strategy) -> Tensor:
         """Let the strategy watch every step; returns h̃ of the rows with its gradient."""
-        last, k = self.model.max_steps, 0
+        last, k, self._looked_at = self.model.max_steps, 0, strategy.looks
         alpha = None if self.adjacency.recorded else self.model.backbone.alpha
         for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
             strategy.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
@@ -97,7 +98,7 @@ class Pass:
 
     def _evidence(self, k: int, h: Tensor, aggregate: Tensor) -> Tensor:
         """ĥ_k of the rows, followed by k/L and log ‖h_k - h_{k-1}‖ where they are asked for."""
-        if not self.model.parts.use_progress:
+        if not (self.model.parts.use_progress and self._looked_at):
             return aggregate
         with torch.no_grad():
             change = torch.linalg.vector_norm(h - self._before, dim=-1, keepdim=True)
@@ -132,7 +133,7 @@ class Pass:
                 # ‖h_0 - h_1‖ = (1-α) ‖h_0 - ĥ_1‖, and standardising removes the factor.
                 self._set_priority(h0, h, alpha)
             rows = self._pick(self._last, choosing)
-            yield k, (rows - h0_share) / (1 - alpha), rows
+            yield k, (rows - h0_share) / (1 - alpha) if self._looked_at else rows, rows
 
     def _pick(self, h: Tensor, some: slice = ALL) -> Tensor:
         """The rows, or some of them, of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
@@ -148,7 +149,7 @@ class Pass:
         Args:
             aggregate: ĥ^(1) of all nodes; h_1 where α is given.
         """
-        if not self.model.shows_priority:
+        if not (self.model.shows_priority or self.watched):
             return
         free = slice(self.rows.free)
         columns = [self.inputs.influence[self.rows.nodes[:, free]]]

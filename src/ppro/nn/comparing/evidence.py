@@ -21,6 +21,25 @@ PLAIN = 13
 """Numbers of the evidence beside z and two predictions."""
 LIMIT = 5.0
 """Standardised evidence is cut off there."""
+OF_STEP = (
+    "confidence",
+    "lead over the second class",
+    "uncertainty",
+    "agreement with its neighbours",
+    "agreement among its neighbours",
+    "change since the step before",
+    "agreement with the steps so far",
+    "agreement with step 0",
+)
+"""What the numbers of a step are called, in their order; each lies within 0 and 1."""
+OF_NODE = (
+    "confidence at step 0",
+    "uncertainty at step 0",
+    "agreement with its neighbours at step 0",
+    "agreement among its neighbours at step 0",
+    "step",
+)
+"""What the numbers behind them are called, up to z and the two predictions."""
 
 
 def evidence(p: Tensor, near: Tensor, z: Tensor) -> Tensor:
@@ -68,9 +87,9 @@ def beside_best(x: Tensor, best: Tensor, step: Tensor, classes: int) -> Tensor:
     return torch.cat([x, best[..., :OF_BEST], agreement, step.unsqueeze(-1)], -1)
 
 
-def centred_scores(logits: Tensor) -> Tensor:
+def centred_scores(log_p: Tensor) -> Tensor:
     """Return log-probabilities less their mean over the classes."""
-    scores = logits.log_softmax(-1).clamp(min=math.log(SMALLEST))
+    scores = log_p.clamp(min=math.log(SMALLEST))
     return scores - scores.mean(-1, keepdim=True)
 
 

@@ -15,6 +15,7 @@ from ppro.nn.comparing.controllers import ComparingControllers
 from ppro.nn.comparing.costs import at_step
 from ppro.nn.comparing.evidence import centred_scores, evidence
 from ppro.nn.comparing.predictions import StepPredictions
+from ppro.nn.comparing.sight import Sight
 from ppro.nn.forward_pass import Pass
 from ppro.nn.network import Inputs, Network, Outcome, Rows
 from ppro.nn.part import NetworkSizes
@@ -119,9 +120,11 @@ class ComparingNetwork(Network):
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
         """Choose a step for every row by the predictions of all nodes, then classify it there."""
         with torch.no_grad():
-            predictions = self.predictions(inputs)
-            backbone = self.own(rows.nodes)
-            x = self.evidence(predictions, inputs, rows.nodes, backbone)
+            own, (runs, m) = self.own(rows.nodes), rows.nodes.shape
+            few = m < inputs.num_nodes
+            wanted = [(rows.nodes, own)]
+            sight = Sight.of(inputs, runs, wanted) if few else Sight.of_all(inputs, runs)
+            x = self.evidence(self.predictions(sight), rows.nodes, own)
             steps = self.controllers.follow(self.strategy, x).steps
             weights = self.controllers.weights(at_step(x, steps))
         outcome = self.at_steps(inputs, rows, steps, noise)
@@ -140,33 +143,23 @@ class ComparingNetwork(Network):
         return Outcome(logits, h_tilde, pass_.steps, torch.ones_like(rows.valid))
 
     @torch.no_grad()
-    def predictions(self, inputs: Inputs) -> StepPredictions:
-        """What every backbone predicts of every node at every step, without dropout."""
-        count = next(self.backbone.parameters()).shape[0]
-        nodes = torch.arange(inputs.num_nodes, device=inputs.influence.device).expand(count, -1)
-        ones = torch.ones_like(nodes, dtype=inputs.influence.dtype)
-        pass_ = Pass(self, inputs, Rows(nodes, nodes, ones, whole=True), None, watched=True)
-        h0 = pass_.h0_rows
+    def predictions(self, sight: Sight) -> StepPredictions:
+        """What every backbone predicts of the nodes it looks at, at every step, without dropout."""
+        rows = sight.rows
+        pass_ = Pass(self, sight.inputs, rows, None, watched=True)
 
         def read(h: Tensor) -> tuple[Tensor, Tensor]:
-            logits = self.backbone.classify(h, h0, nodes, None)
-            return centred_scores(logits), inputs.neighbours.product(logits.softmax(-1))
+            logits = self.backbone.classify(h, pass_.h0_rows, rows.nodes, None)
+            log_p = sight.pick(logits).log_softmax(-1)
+            return centred_scores(log_p), sight.near(log_p.exp())
 
         every = EveryStep(pass_, read)
         pass_.run(every)
-        around = self.backbone.comparable(h0, every.first, inputs.adjacency, None)
-        columns = [
-            inputs.standardised(measure.of_step(h0, around), which)
-            for which, measure in enumerate(self.changing)
-        ]
-        changing = torch.stack(columns, -1) if columns else h0.new_zeros(*h0.shape[:2], 0)
+        assert pass_.z is not None
         scores, near = (torch.stack(part) for part in zip(*every.kept, strict=True))
-        return StepPredictions(scores, near, changing)
+        return StepPredictions(sight, scores, near, sight.pick(pass_.z))
 
-    def evidence(
-        self, predictions: StepPredictions, inputs: Inputs, nodes: Tensor, backbone: Tensor
-    ) -> Tensor:
+    def evidence(self, predictions: StepPredictions, nodes: Tensor, backbone: Tensor) -> Tensor:
         """Standardised evidence of nodes, each as one backbone sees it. ``[L + 1, R, m, f]``."""
-        scores, near, changing = predictions.seen(nodes, backbone)
-        z = torch.cat([inputs.influence[nodes], changing], -1)
+        scores, near, z = predictions.seen(nodes, backbone)
         return self.controllers.standardised(evidence(self.controllers.scaled(scores), near, z))

@@ -1,4 +1,4 @@
-"""What a backbone predicts of every node at every step, and what its neighbours predict."""
+"""What backbones predict of nodes at every step, and what the neighbours of the nodes predict."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from ppro.nn.comparing.sight import Sight
+
 
 @dataclass(frozen=True, eq=False)
 class StepPredictions:
-    """Of all nodes and backbones; B backbones are R runs with their judges.
+    """Of B backbones, which are R runs with their judges, for the nodes that they look at.
 
     Args:
-        scores: centred class scores. Shape ``[L + 1, B, n, c]``.
-        near: mean prediction of the neighbours. Shape ``[L + 1, B, n, c]``.
-        changing: priority measures of embeddings, standardised. Shape ``[B, n, q]``.
+        sight: which nodes these are.
+        scores: centred class scores. Shape ``[L + 1, s, c]``.
+        near: mean prediction of the neighbours of the nodes asked about. Shape ``[L + 1, a, c]``.
+        z: the priority measures. Shape ``[s, q]``.
     """
 
+    sight: Sight
     scores: Tensor
     near: Tensor
-    changing: Tensor
+    z: Tensor
 
     def seen(self, nodes: Tensor, backbone: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return scores, neighbours and measures of some nodes, each as one backbone sees it.
@@ -28,11 +32,5 @@ class StepPredictions:
             nodes: Shape ``[R, m]``.
             backbone: the number of the backbone that looks. Shape ``[R, m]``.
         """
-        steps, count, all_nodes, classes = self.scores.shape
-        flat = backbone * all_nodes + nodes
-
-        def pick(values: Tensor) -> Tensor:
-            return values.reshape(steps, count * all_nodes, classes)[:, flat]
-
-        measures = self.changing.reshape(count * all_nodes, -1)[flat]
-        return pick(self.scores), pick(self.near), measures
+        row, asked = self.sight.find(nodes, backbone)
+        return self.scores[:, row], self.near[:, asked], self.z[row]

@@ -82,6 +82,7 @@ class Strategy(ABC):
             nothing is decided.
         told: how a report begins to tell the step of a node.
         learns: whether it has controllers.
+        looks: whether it sees the evidence of a step.
         default_bias: initial bias of the propagation head; it decides where nodes start.
         kappa: price of leaving the common depth, in standard errors, where controllers compare.
         values: what a search may choose for the controllers, on either kind of graph.
@@ -95,6 +96,7 @@ class Strategy(ABC):
     verb: ClassVar[str] = ""
     told: ClassVar[str] = "It stopped at step"
     learns: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
     default_bias: ClassVar[float] = 0.0
     kappa: ClassVar[float] = 1.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}

@@ -1,7 +1,7 @@
 """Steps that are known before a pass begins."""
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,6 +17,8 @@ class GivenSteps(Strategy):
     Args:
         given: l of the rows, 0 .. L. Shape ``[R, m]``.
     """
+
+    looks: ClassVar[bool] = False
 
     def __init__(self, view: View, given: Tensor) -> None:
         super().__init__(view)
@@ -35,15 +37,14 @@ class EveryStep(Strategy, Generic[T]):
             their memory again.
     """
 
+    looks: ClassVar[bool] = False
+
     def __init__(self, view: View, read: Callable[[Tensor], T]) -> None:
         super().__init__(view)
-        self.read, self.first = read, view.h0
-        self.kept = [read(view.h0)]
+        self.read, self.kept = read, [read(view.h0)]
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Keep what step k says."""
-        if k == 1:
-            self.first = evidence[..., : h.shape[-1]]
         self.kept.append(self.read(h))
         if last:
             self.h_tilde, self.steps = h, torch.full_like(self.steps, k)
