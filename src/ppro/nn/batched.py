@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ppro.compute.noise import Noise
+from ppro.compute.ranks import ALONE, Ranks
 from ppro.nn import losses
 from ppro.nn.backbones import Backbone
 from ppro.nn.controllers import Controllers
@@ -19,6 +20,9 @@ from ppro.nn.strategies.full_depth import FullDepth
 from ppro.parts import BACKBONES, STRATEGIES
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.settings import Settings
+
+SMALLEST_MEAN = 1e-9
+"""Keeps priorities finite where all of them are 0."""
 
 
 class PProNetwork(Network):
@@ -85,6 +89,7 @@ class PProNetwork(Network):
                 [float(s.controllers.propagation_bias or 0.0) for s in settings],
                 chosen.weight_form,
                 num_measures=len(chosen.measures),
+                scaled=chosen.use_weighting and chosen.priority_scale == "mean",
                 progress=chosen.use_progress,
             )
         return cls(backbone, controllers, settings)
@@ -163,9 +168,36 @@ class PProNetwork(Network):
         propagation = strategy.loss(error)
         if not self.parts.use_weighting:
             return propagation
-        weights = self._weights(pass_, h_tilde)
-        weighting = losses.weighted_loss(error, weights, self.lambda1, rows.valid, rows.total)
+        weights, counted = self._weights(pass_, h_tilde), (rows.valid, rows.total)
+        if (mean := self._mean_weight) is None:
+            weighting = losses.weighted_loss(error, weights, self.lambda1, *counted)
+        else:
+            raw, ranks = weights * mean.detach(), inputs.ranks
+            weighting = losses.priority_gain(raw, error, self.lambda1, *counted, ranks)
         return losses.controller_loss(propagation, weighting, self.lambda2)
+
+    def scaled(
+        self, weights: Tensor, valid: Tensor, total: Tensor | None = None, ranks: Ranks = ALONE
+    ) -> Tensor:
+        """Return priorities of mean 1 where the settings ask for it, and keep that mean."""
+        if (kept := self._mean_weight) is None:
+            return weights
+        mean = ranks.sum(losses.node_mean(weights, valid, total)).clamp(min=SMALLEST_MEAN)
+        mean = mean.unsqueeze(-1)
+        kept.data.mul_(mean.view(-1, *kept.shape).mean(0)).clamp_(min=SMALLEST_MEAN)
+        return weights / mean
+
+    @torch.no_grad()
+    def settle(self, inputs: Inputs, rows: Rows) -> None:
+        """Bring priorities to mean 1 over the training rows as a pass without dropout gives them."""
+        if self._mean_weight is not None:
+            weights = self(inputs, rows).weights
+            self.scaled(weights, rows.valid, rows.total, inputs.ranks)
+
+    @property
+    def _mean_weight(self) -> Tensor | None:
+        """The mean that priorities are divided by, or None where they are as Eq. 11 gives them."""
+        return None if self.controllers is None else self.controllers.mean_weight
 
     def _strategy_of(self, pass_: Pass) -> Strategy:
         made: Strategy = (self.strategy if self.chooses else FullDepth)(pass_)

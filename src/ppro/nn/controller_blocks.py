@@ -32,6 +32,8 @@ class BlockedControllers(Controllers):
             made.register_parameter(name, parameter)
         if controllers.progress is None:
             made.progress = None
+        if controllers.mean_weight is None:
+            made.mean_weight = None
         made.weight_form = controllers.weight_form
         return made
 

@@ -26,6 +26,7 @@ class Controllers(nn.Module):
         propagation_bias: initial bias of the propagation head; it decides where nodes start.
         weight_form: how the weight head keeps w positive; both start at w = 1 on average.
         num_measures: size of z.
+        scaled: whether weights are divided by a mean that is kept with the parameters, 1 at first.
         progress: whether the propagation head also sees the step k/L and the change
             log ‖h_k - h_{k-1}‖, which the paper does not give it.
 
@@ -42,6 +43,7 @@ class Controllers(nn.Module):
         weight_form: WeightForm,
         *,
         num_measures: int = 3,
+        scaled: bool = False,
         progress: bool = False,
     ) -> None:
         super().__init__()
@@ -59,6 +61,8 @@ class Controllers(nn.Module):
         self.weight_head = uniform(rngs, (units, 1), 1 / math.sqrt(units))
         self.weight_bias = zeros(rngs, 1, 1)
         self.weight_form = weight_form
+        # A parameter without a gradient, so that it is kept and selected with the weights.
+        self.mean_weight = nn.Parameter(torch.ones(len(rngs), 1)) if scaled else None
         self.progress = uniform(rngs, (NUM_PROGRESS, units), 1.0) if progress else None
 
     def shared(self, h0: Tensor, z: Tensor | None) -> Tensor:
@@ -95,5 +99,7 @@ class Controllers(nn.Module):
             u = torch.baddbmm(u, depth.unsqueeze(-1), self.step)
         score = torch.baddbmm(self.weight_bias, F.relu(u), self.weight_head).squeeze(-1)
         if self.weight_form == "tanh":
-            return 1 + torch.tanh(score)
-        return F.softplus(score + math.log(math.e - 1))
+            weight = 1 + torch.tanh(score)
+        else:
+            weight = F.softplus(score + math.log(math.e - 1))
+        return weight if self.mean_weight is None else weight / self.mean_weight.detach()

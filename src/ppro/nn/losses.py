@@ -14,6 +14,9 @@ from torch.nn import functional as F
 
 from ppro.compute.ranks import ALONE, Ranks
 
+ROUNDING = 1e-6
+"""Errors that differ by less than this share of their mean are equal."""
+
 
 def prediction_error(logits: Tensor, labels: Tensor) -> Tensor:
     """C_i = C(y_i, ŷ_i), the cross entropy of each node. Shapes: ``[R, m, c]``, ``[R, m]``."""
@@ -25,6 +28,17 @@ def prediction_error(logits: Tensor, labels: Tensor) -> Tensor:
 def node_mean(values: Tensor, valid: Tensor, total: Tensor | None = None) -> Tensor:
     """(1/m) Σ_i over the training nodes of each run."""
     return (values * valid).sum(-1) / (valid.sum(-1) if total is None else total)
+
+
+def standardised_error(
+    error: Tensor, valid: Tensor, total: Tensor | None = None, ranks: Ranks = ALONE
+) -> Tensor:
+    """Ĉ_i = (C_i - C̄) / σ_C over the training nodes of all ranks; 0 where all errors are equal."""
+    mean = ranks.sum(node_mean(error, valid, total)).unsqueeze(-1)
+    centred = error - mean
+    deviation = ranks.sum(node_mean(centred.square(), valid, total)).sqrt().unsqueeze(-1)
+    flat = deviation <= ROUNDING * mean.abs()
+    return torch.where(flat, 0.0, centred / torch.where(flat, 1.0, deviation))
 
 
 def min_max(error: Tensor, valid: Tensor, ranks: Ranks = ALONE) -> Tensor:
@@ -80,6 +94,30 @@ def weighted_loss(
     """
     penalty = lambda1 * node_mean(weight.square(), valid, total)
     return node_mean(weight * error, valid, total) - penalty
+
+
+def priority_gain(
+    weight: Tensor,
+    error: Tensor,
+    lambda1: Tensor,
+    valid: Tensor,
+    total: Tensor | None = None,
+    ranks: Ranks = ALONE,
+) -> Tensor:
+    """L_w of priorities of mean 1, after Eq. 13: mean(w Ĉ) - λ1 mean((w - 1)²), to be maximised.
+
+    Ĉ, the standardised error, has no scale, so λ1 has none: the best w is 1 + Ĉ / (2 λ1) whatever
+    the errors. Its mean is 1, it differs between nodes, and between -2 λ1 and 2 λ1 lie the Ĉ of
+    the nodes whose best w lies between 0 and 2.
+
+    Args:
+        weight: w before it is divided by its mean: what holds it near 1 keeps it from a bound.
+        error: C.
+        lambda1: λ1 of each run. Shape ``[R]``.
+    """
+    apart = standardised_error(error, valid, total, ranks)
+    gain = weight * apart - lambda1.unsqueeze(-1) * (weight - 1).square()
+    return node_mean(gain, valid, total)
 
 
 def controller_loss(propagation: Tensor, weighting: Tensor, lambda2: Tensor) -> Tensor:

@@ -151,6 +151,7 @@ class PPro(nn.Module):
         error = self.network.criterion(logits[nodes].unsqueeze(0), y[nodes].unsqueeze(0))
         weight = self.priorities[nodes].unsqueeze(0)
         valid = torch.ones_like(weight)
+        weight = self.network.scaled(weight, valid)
         return losses.weighted_loss(error, weight, self.network.lambda1, valid)[0]
 
     def controller_loss(
@@ -189,7 +190,8 @@ class PPro(nn.Module):
 
     def controller_parameters(self) -> list[nn.Parameter]:
         """Return φ: both controllers, which :meth:`controller_loss` teaches."""
-        return self.network.phi()
+        kept = None if self.network.controllers is None else self.network.controllers.mean_weight
+        return [p for p in self.network.phi() if p is not kept]
 
     def extra_repr(self) -> str:
         """Return what ``print`` shows besides the parts."""

@@ -175,6 +175,20 @@ class Network(nn.Module, Part, ABC):
         """Return the loss of φ, whose gradient reaches nothing else. Shape ``[R]``."""
         raise NotImplementedError(f"{type(self).__name__} has no φ")
 
+    def scaled(
+        self, weights: Tensor, valid: Tensor, total: Tensor | None = None, ranks: Ranks = ALONE
+    ) -> Tensor:
+        """Return the priorities of training rows as L_g takes them.
+
+        Args:
+            weights: w, of one pass or of several. Shape ``[..., R, m]``.
+            valid: as of :class:`Rows`, and ``total`` likewise.
+        """
+        return weights
+
+    def settle(self, inputs: Inputs, rows: Rows) -> None:
+        """Learn what a trained network is still to learn from its training rows."""
+
     def reach(self) -> int | None:
         """How many hops away a node can matter to another's prediction; None where unknown."""
         return None

@@ -1,7 +1,7 @@
 """Settings of the two controllers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -106,6 +106,15 @@ class ControllerSettings(Group):
         compares = values.get("teaching", cls.model_fields["teaching"].default) == "compare"
         name = "share" if values.get("judge_share") else "folds"
         return {**values, "judges": name if compares else "train"}
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if self.priority_scale == "mean" and self.use_weighting and self.lambda1 == 0:
+            raise ValueError(
+                "priority_scale=mean with lambda1 = 0 has no best priorities, they would grow for "
+                "ever; set lambda1 above 0, for example 1"
+            )
+        return self
 
     @field_validator("judges")
     @classmethod

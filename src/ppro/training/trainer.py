@@ -75,6 +75,7 @@ class Trainer:
         self.metric: Metric = METRICS.get(chosen.metric)()
         limits = chosen.epochs, chosen.patience, chosen.selection, self.every
         self.record = Record(states, *limits)
+        self._train_of_all_runs = self.train_rows
         self._of_all_runs = {name: getattr(model, name) for name in model.run_buffers}
         self._cuda = self.record.now.is_cuda
         # Whether theta, phi and the record stand between two epochs, not inside one.
@@ -177,6 +178,7 @@ class Trainer:
             setattr(self.model, name, value)
         for best, optimiser in zip(self.record.states, self.optimisers, strict=True):
             optimiser.hold_by_run(best)
+        self.model.settle(self.inputs, self._train_of_all_runs)
         return self.record.history(interrupted)
 
     def state(self) -> dict[str, Tensor]:
@@ -225,6 +227,7 @@ class Trainer:
         )
         weights = torch.stack([o.weights[:, :m] for o in outcomes])
         counted = rows.valid, rows.total
+        weights = self.model.scaled(weights, *counted, self.inputs.ranks)
         loss = losses.node_mean(weights * error, *counted).mean(0)
         if self.consistent:
             loss = loss + self._consistency(outcomes, m)
