@@ -36,6 +36,8 @@ class Several(RankGroup):
         ({"model": "gcn"}, "model gcn"),
         ({"backbone": "gat"}, "backbone gat"),
         ({"consistency": 0.5}, "consistency"),
+        ({"judge_share": 0.5}, "judge_share"),
+        ({"teaching": "compare"}, "teaching=compare: a rank does not see"),
     ],
 )
 def test_a_setting_that_needs_all_nodes_is_refused(changes: dict[str, Any], named: str) -> None:

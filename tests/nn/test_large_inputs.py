@@ -11,6 +11,7 @@ from ppro.compute import sparse
 from ppro.compute.feature_blocks import BlockedFeatures
 from ppro.data.large import LargePlan, generate_large, read_large
 from ppro.data.splits import Splits, fixed_splits
+from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.nn.controller_blocks import BlockedControllers
@@ -106,3 +107,10 @@ def test_other_networks_train_on_a_large_graph_too(graphs: Pair, chosen: dict[st
     torch.testing.assert_close(
         on_disk.history.metrics, in_memory.history.metrics, atol=1e-5, rtol=1e-5
     )
+
+
+def test_controllers_that_compare_are_refused(graphs: Pair) -> None:
+    chosen = Settings(teaching="compare")
+    with pytest.raises(SettingsError, match=r"teaching=compare keeps .*; set teaching=paper"):
+        prepare_inputs(graphs[0], chosen, CPU)
+    prepare_inputs(graphs[0], chosen.replace(strategy="none"), CPU)

@@ -8,7 +8,7 @@ import torch
 from ppro.errors import SettingsError
 from ppro.graph.large import FeatureRows, LargeGraph
 from ppro.settings.settings import Settings
-from ppro.training.memory import GIB, Sizes, available, check_fits, estimate
+from ppro.training.memory import GIB, Estimate, Sizes, available, check_fits, estimate
 
 
 def imagined(nodes: int, edges: int, classes: int = 10) -> LargeGraph:
@@ -47,6 +47,7 @@ def test_ten_million_nodes_fit_sixteen_gib_whatever_the_depth() -> None:
         {"normalisation": "row"},
         {"model": "gcn"},
         {"model": "dagnn"},
+        {"strategy": "l2b", "teaching": "compare", "judges": "train"},
     ],
 )
 def test_what_costs_more_is_estimated_higher(more: dict[str, object]) -> None:
@@ -99,3 +100,22 @@ def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
 def test_the_system_says_what_is_free() -> None:
     free = available()
     assert free is None or free > 0
+
+
+def test_judges_are_backbones_and_every_step_predicts() -> None:
+    def needed(**changes: object) -> Estimate:
+        return estimate(BIG, CLASS.replace(teaching="compare", **changes), 1)
+
+    train, three, six = (
+        needed(**changes) for changes in ({"judges": "train"}, {}, {"judge_folds": 6})
+    )
+    assert three.embeddings == 4 * train.embeddings
+    assert six.predictions == 7 * train.predictions
+    assert needed(max_steps=21).predictions == 2 * three.predictions
+    assert "predictions" in str(three)
+    assert "predictions" not in str(estimate(BIG, CLASS, 1))
+    # The scores and the neighbours' mean of every step, node and class, in single precision.
+    assert train.predictions >= 2 * 4 * 11 * BIG.nodes * BIG.classes
+    assert estimate(BIG, CLASS.replace(teaching="compare", strategy="none"), 1) == estimate(
+        BIG, CLASS.replace(strategy="none"), 1
+    )

@@ -22,6 +22,7 @@ from ppro.distributed.shard import Shard
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
+from ppro.nn.comparing.network import compares
 from ppro.parts import BACKBONES, METRICS
 from ppro.settings.settings import Settings, part_of
 from ppro.training.assembly import build_model
@@ -191,6 +192,11 @@ def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
         able = ", ".join(name for name, part in BACKBONES.items() if part.shareable)
         raise SettingsError(
             f"backbone {first.backbone}: several ranks train {able}; use one of them, {alone}"
+        )
+    if compares(first):
+        raise SettingsError(
+            "teaching=compare: a rank does not see what the neighbours of its nodes predict; set "
+            f"teaching=paper, {alone}"
         )
     if any(s.controllers.judge_share > 0 for s in settings):
         raise SettingsError(

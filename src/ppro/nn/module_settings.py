@@ -16,6 +16,11 @@ from ppro.settings.settings import Settings, parse_settings
 WHERE = "PPro"
 OF_TRAINING = {"lr_controller", "judge_share", "consistency_on", "feature_norm"}
 """Settings of these groups that the caller's own loop decides."""
+OF_COMPARING = {
+    *("teaching", "judges", "judge_folds", "judge_every", "start", "warm_up", "settle", "kappa"),
+    "controller_decay",
+}
+"""Settings of controllers that compare: their judges are part of the trainer."""
 
 
 def read_keywords(
@@ -31,9 +36,15 @@ def read_keywords(
     Raises:
         SettingsError: a keyword is unknown or a value out of range.
     """
-    shared = ({*ControllerSettings.model_fields} | {*InputSettings.model_fields}) - OF_TRAINING
+    shared = {*ControllerSettings.model_fields} | {*InputSettings.model_fields}
+    shared -= OF_TRAINING | OF_COMPARING
     allowed = sorted(shared | {*network.model_fields} - {*fixed})
     for key in given:
+        if key in OF_COMPARING:
+            raise SettingsError(
+                f"{WHERE}: {key} is for ppro.fit and ppro.PPro, whose trainer has judges; a module "
+                "learns as the paper says, so leave it out"
+            )
         if key not in allowed:
             raise SettingsError(f"{WHERE}: unknown keyword {key!r}; {nearest(key, allowed)}")
     others = {key: value for key, value in given.items() if key in shared}
@@ -43,4 +54,5 @@ def read_keywords(
         made = network(**sizes, **own)
     except ValidationError as error:
         raise SettingsError(explain(error, WHERE, allowed)) from None
-    return made, parse_settings({"max_steps": made.max_steps, **fixed, **others}, WHERE)
+    as_in_paper = {"max_steps": made.max_steps, "teaching": "paper"}
+    return made, parse_settings({**as_in_paper, **fixed, **others}, WHERE)

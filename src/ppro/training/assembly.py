@@ -13,12 +13,12 @@ from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.nn.backbones import Backbone
 from ppro.nn.batched import PProNetwork
-from ppro.nn.comparing.network import ComparingNetwork
+from ppro.nn.comparing.network import ComparingNetwork, compares
 from ppro.nn.controller_blocks import BlockedControllers
 from ppro.nn.large_inputs import large_inputs
 from ppro.nn.network import Inputs, Network, Rows
 from ppro.nn.part import NetworkSizes
-from ppro.parts import RIVALS, STRATEGIES
+from ppro.parts import RIVALS
 from ppro.settings.settings import PPRO, Settings
 from ppro.training.memory import check_fits
 
@@ -33,10 +33,7 @@ def network_class(settings: Settings) -> type[Network]:
     if settings.model != PPRO:
         rival: type[Network] = RIVALS.get(settings.model)
         return rival
-    compares = settings.controllers.teaching == "compare"
-    return (
-        ComparingNetwork if compares and STRATEGIES.get(settings.strategy).learns else PProNetwork
-    )
+    return ComparingNetwork if compares(settings) else PProNetwork
 
 
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs: int = 1) -> Inputs:
@@ -46,9 +43,14 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
         runs: how many will be trained together; decides what a large graph needs.
 
     Raises:
-        SettingsError: a large graph does not fit the machine.
+        SettingsError: a large graph does not fit the machine, or its controllers would compare.
     """
     made = network_class(settings)
+    if isinstance(graph, LargeGraph) and compares(settings):
+        raise SettingsError(
+            f"{graph.name}: teaching=compare keeps what every step predicts of all nodes, which is "
+            "too much for a graph on disk; set teaching=paper"
+        )
     # A network that prepares a graph in a way of its own needs the pair list.
     usual = getattr(made.prepare, "__func__", None) is getattr(Network.prepare, "__func__", made)
     if not (isinstance(graph, LargeGraph) and usual):
@@ -100,6 +102,8 @@ def build_model(
     if settings[0].model != PPRO:
         raise SettingsError(f"model {settings[0].model} has no backbone; leave one of them out")
     own = build_backbone(sizes, settings[0], backbone)
+    if compares(settings[0]):
+        return ComparingNetwork.around(own, sizes, settings).to(device)
     return _for_any_size(PProNetwork.around(own, sizes, settings)).to(device)
 
 

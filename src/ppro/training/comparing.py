@@ -231,8 +231,7 @@ class ComparingTrainer(Trainer):
         """The step of every node, as the run's own backbone sees it. Shape ``[R, n]``."""
         model, n = self.model, self.inputs.num_nodes
         nodes = torch.arange(n, device=self.steps.device).expand(self.steps.shape[0], -1)
-        x = model.evidence(predictions, nodes, model.own(nodes))
-        return model.controllers.follow(model.strategy, x).steps
+        return model.choose(predictions, nodes)[0]
 
     def _judged(self, predictions: StepPredictions) -> tuple[Tensor, Tensor]:
         """Standardised evidence of the training rows, and what each step costs them."""

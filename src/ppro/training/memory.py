@@ -8,7 +8,9 @@ from pathlib import Path
 
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.nn.comparing.network import compares
 from ppro.settings.settings import Settings, part_of
+from ppro.training.judges import networks_of
 
 GIB = 2**30
 PROGRAM = 0.8 * GIB
@@ -20,6 +22,8 @@ _MATRICES_OF_ROWS = 10
 """Rows picked from embeddings, their aggregate, the best so far, and what makes them anew."""
 _HIDDEN_OF_OTHERS = 4
 """Hidden layers that a network stores which does not take the features in blocks."""
+_PREDICTIONS_OF_STEP = 4
+"""Of comparing controllers: a node's own and its neighbours', as they are made and all together."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,16 @@ class Estimate:
     features: float
     embeddings: float
     rows: float
+    predictions: float = 0.0
 
     @property
     def total(self) -> float:
         """Return all parts, and the program itself."""
-        return PROGRAM + self.edges + self.nodes + self.features + self.embeddings + self.rows
+        return PROGRAM + sum(float(getattr(self, part)) for part in self.__dataclass_fields__)
 
     def __str__(self) -> str:
-        parts = ("edges", "nodes", "features", "embeddings", "rows")
+        parts = [part for part in self.__dataclass_fields__ if part != "predictions"]
+        parts += ["predictions"] if self.predictions else []
         shown = ", ".join(f"{part} {getattr(self, part) / GIB:.2f}" for part in parts)
         return f"about {self.total / GIB:.1f} GiB ({shown}, program {PROGRAM / GIB:.1f})"
 
@@ -76,7 +82,8 @@ def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
     """
     nodes = sizes.nodes
     entries = 2 * sizes.edges + (nodes if settings.inputs.self_loops else 0)
-    matrix = 4.0 * nodes * propagated_width(sizes, settings) * runs
+    networks = runs * networks_of(settings)
+    matrix = 4.0 * nodes * propagated_width(sizes, settings) * networks
     hidden = 0.0 if in_blocks(settings) else _HIDDEN_OF_OTHERS * matrix
     return Estimate(
         edges=per_entry(entries, settings, runs) * entries + 4.0 * nodes,
@@ -84,7 +91,16 @@ def estimate(sizes: Sizes, settings: Settings, runs: int) -> Estimate:
         features=hidden,
         embeddings=_MATRICES_OF_PASS * matrix,
         rows=(matrices(settings) - _MATRICES_OF_PASS) * matrix,
+        predictions=predictions(sizes, settings) * networks,
     )
+
+
+def predictions(sizes: Sizes, settings: Settings) -> float:
+    """Return bytes of what a backbone predicts at every step; 0 where no controllers compare."""
+    if not compares(settings):
+        return 0.0
+    steps = settings.network.max_steps + 1
+    return 4.0 * _PREDICTIONS_OF_STEP * steps * sizes.nodes * sizes.classes
 
 
 def per_node(runs: int) -> int:

@@ -6,6 +6,7 @@ import torch
 
 from ppro.graph.core import Graph
 from ppro.settings.settings import Settings
+from ppro.training.judges import networks_of
 from ppro.training.memory import Sizes, propagated_width
 
 WORK_PER_CORE = 2_000_000
@@ -28,7 +29,7 @@ def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
     width = propagated_width(Sizes.of(graph), settings)
-    work = (2 * graph.num_edges + graph.num_nodes) * width * runs
+    work = (2 * graph.num_edges + graph.num_nodes) * width * runs * networks_of(settings)
     return max(1, min(available_cores(), work // WORK_PER_CORE))
 
 

@@ -224,6 +224,8 @@ def test_the_room_opens_without_pytorch() -> None:
     [
         ({"epsilom": 0.5}, "unknown keyword 'epsilom'.*epsilon"),
         ({"lr_controller": 0.1}, "unknown keyword 'lr_controller'"),
+        ({"teaching": "compare"}, "teaching is for ppro.fit and ppro.PPro.*leave it out"),
+        ({"judges": "folds"}, "judges is for ppro.fit and ppro.PPro"),
         ({"heads": 2}, "unknown keyword 'heads'"),
         ({"epsilon": 2.0}, "epsilon: input should be less than or equal to 1"),
         ({"alpha": 1.5}, "alpha: input should be less than 1"),

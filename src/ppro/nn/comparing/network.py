@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
+from ppro.compute.blocks import row_blocks
 from ppro.compute.noise import Noise
 from ppro.nn import losses
 from ppro.nn.backbones import Backbone
@@ -24,7 +25,16 @@ from ppro.nn.strategies import Strategy
 from ppro.nn.strategies.given import EveryStep, GivenSteps
 from ppro.parts import BACKBONES, STRATEGIES
 from ppro.settings.controllers import ControllerSettings
-from ppro.settings.settings import Settings
+from ppro.settings.settings import PPRO, Settings
+
+BLOCK_ROWS = 32_768
+"""Rows whose evidence is held at a time."""
+
+
+def compares(settings: Settings) -> bool:
+    """Tell whether the settings have controllers that compare steps."""
+    wanted = settings.model == PPRO and settings.controllers.teaching == "compare"
+    return wanted and bool(STRATEGIES.get(settings.strategy).learns)
 
 
 class ComparingNetwork(Network):
@@ -120,15 +130,22 @@ class ComparingNetwork(Network):
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
         """Choose a step for every row by the predictions of all nodes, then classify it there."""
         with torch.no_grad():
-            own, (runs, m) = self.own(rows.nodes), rows.nodes.shape
-            few = m < inputs.num_nodes
-            wanted = [(rows.nodes, own)]
+            runs, m = rows.nodes.shape
+            wanted, few = [(rows.nodes, self.own(rows.nodes))], m < inputs.num_nodes
             sight = Sight.of(inputs, runs, wanted) if few else Sight.of_all(inputs, runs)
-            x = self.evidence(self.predictions(sight), rows.nodes, own)
-            steps = self.controllers.follow(self.strategy, x).steps
-            weights = self.controllers.weights(at_step(x, steps))
+            steps, weights = self.choose(self.predictions(sight), rows.nodes)
         outcome = self.at_steps(inputs, rows, steps, noise)
         return Outcome(outcome.logits, outcome.embedding, steps, weights)
+
+    def choose(self, predictions: StepPredictions, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return step and priority of nodes, as each run's own backbone sees them. ``[R, m]``."""
+        chosen = []
+        for block in row_blocks(nodes.shape[1], BLOCK_ROWS):
+            x = self.evidence(predictions, nodes[:, block], self.own(nodes[:, block]))
+            steps = self.controllers.follow(self.strategy, x).steps
+            chosen.append((steps, self.controllers.weights(at_step(x, steps))))
+        steps, weights = (torch.cat(part, 1) for part in zip(*chosen, strict=True))
+        return steps, weights
 
     def own(self, nodes: Tensor) -> Tensor:
         """The number of each run's own backbone, for nodes ``[R, m]``."""

@@ -15,7 +15,8 @@ from ppro.search.tuning.spaces import SearchSpace
 from ppro.search.tuning.study import SharedStudy
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
-from ppro.training.memory import Sizes, propagated_width
+from ppro.training.judges import networks_of
+from ppro.training.memory import Sizes, predictions, propagated_width
 from ppro.training.trainer import OnEpoch
 
 ON_CPU, ON_GPU = 10, 64
@@ -93,7 +94,8 @@ def batch_size(graph: Graph, settings: Settings, device: torch.device) -> int:
     most = ON_GPU if device.type == "cuda" else ON_CPU
     width = propagated_width(Sizes.of(graph), settings)
     # Every step is kept for the controllers, and the first layers hold a few more of its size.
-    one_run = 4 * graph.num_nodes * width * (settings.network.max_steps + 8)
+    one_net = 4 * graph.num_nodes * width * (settings.network.max_steps + 8)
+    one_run = networks_of(settings) * (one_net + predictions(Sizes.of(graph), settings))
     return max(1, min(most, int(SHARE_OF_MEMORY * _memory(device) / one_run)))
 
 

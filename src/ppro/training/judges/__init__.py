@@ -8,6 +8,6 @@ looks at which, and which of them teach φ. ``train`` is the paper's way, all tr
 ``share`` keeps a share of them from θ; ``folds`` has backbones that are each blind to a fold.
 """
 
-from ppro.training.judges.base import Judges, Panel, judges_of
+from ppro.training.judges.base import Judges, Panel, judges_of, networks_of
 
-__all__ = ["Judges", "Panel", "judges_of"]
+__all__ = ["Judges", "Panel", "judges_of", "networks_of"]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ppro.errors import SettingsError
+from ppro.nn.comparing.network import compares
 from ppro.nn.network import Rows
 from ppro.parts import JUDGES
 
@@ -97,6 +98,11 @@ class Judges(ABC):
                 f"judges={cls.name} has backbones of its own, which teaching=paper does not train; "
                 "set teaching=compare, or judges=share with a judge_share"
             )
+
+
+def networks_of(settings: Settings) -> int:
+    """Return how many backbones of a run learn: its own, and those of its judges."""
+    return 1 + judges_of([settings]).backbones(settings.controllers) if compares(settings) else 1
 
 
 def judges_of(settings: Sequence[Settings]) -> type[Judges]:
