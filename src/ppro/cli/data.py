@@ -10,7 +10,7 @@ import typer
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options, shown
-from ppro.data.catalog import DATASETS, dataset_info
+from ppro.data.catalog import DATASETS, PAPERS, dataset_info
 from ppro.data.large.plan import LargePlan
 from ppro.data.names import is_drawn
 from ppro.data.records import DatasetInfo, Statistics
@@ -43,8 +43,9 @@ def list_datasets() -> None:
     console.out.print()
     for note in dict.fromkeys(info.note for info in DATASETS.values() if info.note):
         console.out.print(console.paragraph(note))
-    made = " and ".join(info.name for info in DATASETS.values() if info.generator)
-    console.out.print(console.paragraph(f"{made} are made on the spot: no download."))
+    *made, last = (info.name for info in DATASETS.values() if info.generator)
+    listed = f"{', '.join(made)} and {last} are made on the spot: no download."
+    console.out.print(console.paragraph(listed))
     any_graph = "--option noise=S gives a share S of the nodes of any graph random edges."
     console.out.print(console.paragraph(any_graph))
     few = "Any graph can also be split as N-per-class, such as 20-per-class: N nodes a class train."
@@ -59,7 +60,7 @@ def _sizes(sizes: Statistics) -> tuple[str, str, str, str]:
 @app.command("fetch")
 def fetch(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Graphs to fetch.", show_default="all")
+        list[str] | None, typer.Argument(help="Graphs to fetch.", show_default="the paper's")
     ] = None,
     data_root: DataRoot = None,
     offline: Offline = False,
@@ -74,7 +75,7 @@ def fetch(
 
       ppro data fetch cora --data-root raw --offline
     """
-    wanted = [dataset_info(name) for name in names or DATASETS]
+    wanted = [dataset_info(name) for name in names or PAPERS]
     for info in wanted:
         console.out.print(_fetched(info, data_root, offline))
 
@@ -237,6 +238,7 @@ def _background(info: DatasetInfo) -> list[tuple[str, str]]:
     rows = [
         ("kind", info.kind),
         ("splits", ", ".join(info.splits)),
+        ("metric", info.metric),
         ("licence", info.licence),
         ("cite", info.citation),
     ]

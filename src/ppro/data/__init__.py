@@ -3,12 +3,12 @@
 ``catalog`` lists the datasets, records as ``records`` defines them, from the files that
 ``file_sets`` names or made by ``generated``; ``names`` has the names of splits and ``page`` writes
 the catalogue as a page. ``loading`` turns a name into a graph and masks: ``fetch`` looks for raw
-files in ``storage``, upstream and in ``package_index``, and ``readers`` read them without running
-anything they hold. ``options`` are what a user may choose of a graph, one of
-them ``noise``. ``files`` reads and writes graphs of a user, ``large`` those on disk;
-``splits`` checks and completes masks, ``drawn`` draws them, ``statistics`` describes a graph.
-Whatever is wrong with data is a DataError that names the file, the place in it and a remedy.
-Nothing here knows of models or training, and the catalogue can be listed without PyTorch.
+files in ``storage``, upstream and in ``package_index``, ``readers`` read them without running
+anything they hold, and ``content`` tells whether it is the right graph. ``options`` are what a user
+may choose of a graph, one of them ``noise``. ``files`` reads and writes graphs of a user, ``large``
+those on disk; ``splits`` checks and completes masks, ``drawn`` draws them, ``statistics`` describes
+a graph. Whatever is wrong with data is a DataError that names the file, the place in it and a
+remedy. Nothing here knows of models or training, and the catalogue can be listed without PyTorch.
 """
 
 from typing import TYPE_CHECKING

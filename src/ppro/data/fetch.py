@@ -18,7 +18,7 @@ READ_SECONDS = 60.0
 def download(files: Sequence[RawFile], cache: Path) -> None:
     """Fetch ``files`` into ``cache``; the first failure ends the attempt.
 
-    pooch writes to a temporary file and moves it into place once its hash is right.
+    pooch writes to a temporary file and moves it into place once its hash, where known, is right.
     """
     import pooch
 
@@ -28,9 +28,8 @@ def download(files: Sequence[RawFile], cache: Path) -> None:
             raise Unavailable(f"{file.path} has no upstream address")
         target = cache / file.path
         try:
-            pooch.retrieve(
-                file.url, f"sha256:{file.sha256}", target.name, target.parent, downloader=downloader
-            )
+            known = None if file.sha256 is None else f"sha256:{file.sha256}"
+            pooch.retrieve(file.url, known, target.name, target.parent, downloader=downloader)
         except (OSError, ValueError) as error:
             host = urlsplit(file.url).netloc
             raise Unavailable(f"{target.name} from {host}: {_reason(error)}") from error
@@ -52,15 +51,17 @@ Part = Callable[[FileSet], Files]
 
 @dataclass(frozen=True)
 class Obtained:
-    """Raw files on disk, their hashes checked.
+    """Raw files on disk.
 
     Args:
         format: the reader they are for.
         paths: where each lies, by the reader's key.
+        checked: whether the hash of every one is known, and right.
     """
 
     format: str
     paths: Mapping[str, Path]
+    checked: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,18 @@ def obtain(
     for source in _sources(folder, cache, offline=offline):
         for files, file_format in _served(info, part, source):
             try:
-                return Obtained(file_format, source.get(files))
+                known = all(file.sha256 is not None for file in files)
+                return Obtained(file_format, source.get(files), known)
             except Unavailable as reason:
                 failures.append(f"{source.label}: {reason}")
-    by_hand = [(folder or cache) / file.path for file in part(info.sources[0])]
+    by_hand = [(folder or cache) / file.path for file in _wanted(info, part)]
     raise DataError(_report(info.name, failures, by_hand, folder=folder, offline=offline))
+
+
+def _wanted(info: DatasetInfo, part: Part) -> Files:
+    """Return the files to ask a user for: the first that somebody offers."""
+    sets = [part(file_set) for file_set in info.sources]
+    return next((files for files in sets if all(file.url for file in files)), sets[0])
 
 
 def _sources(folder: Path | None, cache: Path, *, offline: bool) -> Iterator[Source]:

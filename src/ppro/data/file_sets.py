@@ -12,6 +12,16 @@ _GEOM_GCN = f"{_HOST}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83
 _HETEROPHILOUS = (
     f"{_HOST}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
 )
+_GRAPH_DATA = f"{_HOST}/EdisonLeeeee/GraphData/6bf5122efffc6b369993f5c7a402ab2183e85263/datasets"
+_WIKI_CS = f"{_HOST}/pmernyei/wiki-cs-dataset/f5207315d649377f936edb66d7d93f5342f01d81"
+_OGB = "https://snap.stanford.edu/ogb/data/nodeproppred"
+_CSR = {
+    "gnn-benchmark": (
+        f"{_HOST}/shchur/gnn-benchmark/99356931fd6158a05de41632669d5ab69e6e105e/data/npz"
+    ),
+    "graph2gauss": f"{_HOST}/abojchevski/graph2gauss/master/data",
+}
+"""Collections of sparse matrices as arrays."""
 
 
 @cache
@@ -66,21 +76,46 @@ def geom_gcn_files(folder: str, name: str, *, indexed: bool = False) -> FileSet:
 def npz_file(name: str, format: str = "npz") -> FileSet:
     """Return one npz file of the heterophilous-graphs collection, which holds its splits too."""
     path = f"heterophilous-graphs/{name}.npz"
-    file = RawFile("npz", path, checksums()[path], f"{_HETEROPHILOUS}/data/{name}.npz")
-    return FileSet(format, (file,), (file,))
+    return _single(format, "npz", path, f"{_HETEROPHILOUS}/data/{name}.npz", masks=True)
 
 
 def more_file(name: str, *, masks: bool = False) -> FileSet:
     """Return one npz file of the folder ``more``, in the layout of :func:`npz_file`.
 
-    Upstream has the graph in another form, so the file is looked for on disk alone.
+    Upstream has the same graph in other bytes, so this file is looked for on disk alone.
 
     Args:
         masks: whether it holds splits.
     """
-    path = f"more/{name}.npz"
-    file = RawFile("npz", path, checksums()[path])
-    return FileSet("npz", (file,), (file,) if masks else ())
+    return _single("npz", "npz", f"more/{name}.npz", masks=masks)
+
+
+def csr_file(collection: str, name: str) -> FileSet:
+    """Return one npz file of gnn-benchmark or graph2gauss."""
+    return _single("csr", "npz", f"{collection}/{name}.npz", f"{_CSR[collection]}/{name}.npz")
+
+
+def graph_data_file(name: str) -> FileSet:
+    """Return one npz file of EdisonLeeeee/GraphData."""
+    return _single("graph-data", "npz", f"graph-data/{name}.npz", f"{_GRAPH_DATA}/{name}.npz")
+
+
+def wiki_cs_file() -> FileSet:
+    """Return the file of WikiCS, which holds its splits too."""
+    url = f"{_WIKI_CS}/dataset/data.json"
+    return _single("wiki-cs", "json", "wiki-cs/data.json", url, masks=True)
+
+
+def ogb_file(name: str) -> FileSet:
+    """Return an archive of the Open Graph Benchmark, which holds its split too."""
+    return _single("ogb", "zip", f"ogb/{name}.zip", f"{_OGB}/{name}.zip", masks=True)
+
+
+def _single(
+    format: str, key: str, path: str, url: str | None = None, *, masks: bool = False
+) -> FileSet:
+    file = RawFile(key, path, checksums().get(path), url)
+    return FileSet(format, (file,), (file,) if masks else ())
 
 
 def _geom_gcn_file(key: str, path: str, upstream: str) -> RawFile:
@@ -93,5 +128,9 @@ FILE_SETS: dict[str, Callable[..., FileSet]] = {
     "geom-gcn": geom_gcn_files,
     "npz": npz_file,
     "more": more_file,
+    "csr": csr_file,
+    "graph-data": graph_data_file,
+    "wiki-cs": wiki_cs_file,
+    "ogb": ogb_file,
 }
 """What a source of ``catalog.toml`` may be made of."""

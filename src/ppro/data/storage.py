@@ -39,13 +39,14 @@ def cache_folder() -> Path:
 
 
 def held_files(root: Path, files: Sequence[RawFile]) -> dict[str, Path]:
-    """Return the paths of ``files`` below ``root`` by key, their hashes checked."""
+    """Return the paths of ``files`` below ``root`` by key, their hashes checked where known."""
     missing = [file.path for file in files if not (root / file.path).is_file()]
     if missing:
         more = f" and {len(missing) - 2} more" if len(missing) > 2 else ""
         raise Unavailable(f"no {', '.join(missing[:2])}{more}")
     for file in files:
-        check_content(root / file.path, file.sha256)
+        if file.sha256 is not None:
+            check_content(root / file.path, file.sha256)
     return {file.key: root / file.path for file in files}
 
 

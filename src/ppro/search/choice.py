@@ -105,7 +105,7 @@ def search_recipe(
     limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
     tell(f"looking for settings for about {budget:.0f} s at most")
     choice = choose(graph, splits, strategy, **limits, tell=lambda line: tell(f"  {line}"))
-    settings = choice.settings.replace(**given)
+    settings = choice.settings.replace(**{"metric": recipe.settings.training.metric, **given})
     found = recipe.model_copy(update={"settings": settings, "note": f"auto {choice.reason}"})
     return found, choice
 
@@ -164,7 +164,7 @@ def _base_recipe(
 ) -> Recipe:
     split = default_split(dataset) if own is None else own.splits[0]
     if recipe == AUTO:
-        return Recipe(dataset=dataset, split=split, settings=Settings())
+        return Recipe(dataset=dataset, split=split, settings=_usual(dataset, own))
     if recipe is not None:
         return find_recipe(recipe)
     strategy, model = wanted.get("strategy"), wanted.get("model", PPRO)
@@ -178,14 +178,19 @@ def _base_recipe(
     name = f"{dataset}-{strategy or 'l2b'}"
     if name in recipe_names():
         return shipped_recipe(name)
-    return Recipe(dataset=dataset, split=split, settings=Settings())
+    return Recipe(dataset=dataset, split=split, settings=_usual(dataset, own))
+
+
+def _usual(dataset: str, own: Reading | None = None) -> Settings:
+    """Return the defaults, with the metric that results on a graph are usually measured by."""
+    return Settings() if own is not None else Settings(metric=dataset_info(dataset).metric)
 
 
 def _of_rival(dataset: str, model: str) -> Settings:
     """Return the first configuration of a rival's space: its paper's, where that is known."""
     space = RIVALS.get(model).spaces.get(kind_of(dataset))
     first = {} if space is None else space.draw(1)[0]
-    return Settings(model=model, **first)
+    return _usual(dataset).replace(model=model, **first)
 
 
 def norm_of(graph: Graph) -> FeatureNorm:

@@ -49,7 +49,7 @@ def test_a_hostile_pickle_runs_nothing(tmp_path: Path, protocol: int, reader: An
 def test_names_and_opcodes_outside_the_list_are_refused(
     tmp_path: Path, pickler: Any, body: bytes
 ) -> None:
-    with pytest.raises(DataError, match="not a Planetoid pickle"):
+    with pytest.raises(DataError, match="not a pickle of arrays"):
         read_array(pickler.write(tmp_path / "bad", body))
 
 
