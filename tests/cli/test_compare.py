@@ -137,7 +137,7 @@ def test_a_training_that_was_cut_short_is_not_compared(
 def test_one_run_has_no_standard_error(ppro: Command) -> None:
     ended = ppro("train", *SMALL, "--set", "epochs=3", "--runs", "1", "--compare")
     assert ended.status == 0, ended.err
-    assert "in 1 run: too few to tell" in ended.out
+    assert "over 1 run: too few to tell" in ended.out
 
 
 def test_a_collapse_is_told_with_what_to_do(ppro: Command) -> None:
@@ -176,4 +176,4 @@ def test_priorities_at_their_cap_are_told(ppro: Command) -> None:
     words = (*SMALL, "--runs", "2", "--set", "epochs=40", "--set", "teaching=paper", *capped)
     told = joined(ppro("train", *words).out)
     assert "all priorities are equal: the same for every node in 2 of 2 runs, as large" in told
-    assert "a larger lambda1 than 0.001 or --set weight_form=softplus frees them" in told
+    assert "a larger lambda1 than 0.001 or --set priority_scale=mean lets them differ" in told

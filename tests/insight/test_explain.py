@@ -8,7 +8,8 @@ import torch
 
 from ppro.data import load_graph, make_splits
 from ppro.graph.core import Graph
-from ppro.insight.explain import Explanation, explain_nodes
+from ppro.insight.explain import explain_nodes
+from ppro.insight.explanation import Explanation
 from ppro.nn.batched import PProNetwork
 from ppro.nn.network import Inputs
 from ppro.runs.tensors import read_weights, write_weights

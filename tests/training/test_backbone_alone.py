@@ -106,7 +106,7 @@ def test_runs_that_have_no_score_are_left_out(trained: Fit) -> None:
     ours = replace(trained, test_score=torch.tensor([0.9, math.nan]))
     found = against_backbone(ours, [bare(1, [0.7, 0.7], [0.8, 0.8])])
     assert found["runs"] == 1
-    assert difference_in_words(found) == "+10.00 in 1 run: too few to tell"
+    assert difference_in_words(found) == "+10.00 over 1 run: too few to tell"
     none = replace(trained, test_score=torch.tensor([math.nan, math.nan]))
     found = against_backbone(none, [bare(1, [0.7, 0.7], [0.8, 0.8])])
     assert difference_in_words(found) == "no run with test nodes to compare"

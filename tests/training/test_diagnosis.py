@@ -78,6 +78,7 @@ def test_priorities_at_their_cap() -> None:
     ]
     assert cap_of(L2B) is None
     assert cap_of(tanh.replace(teaching="compare")) is None
+    assert cap_of(tanh.replace(priority_scale="mean")) is None
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ LONGEST = 60
 """Characters that are shown of a name; ``--json`` gives all of them."""
 BAR = 20
 """Characters of the longest bar."""
+MOST_BARS = 8
+"""Rows of bars that are shown, the strongest; ``--json`` gives all of them."""
 
 
 def explain(
@@ -60,6 +62,9 @@ def show(story: dict[str, Any], run: ExplainedRun) -> None:
     if len(story["by_step"]) > 1:
         out.print()
         out.print(_step_table(story))
+    if story["by_step"][0]["evidence"] is not None:
+        out.print()
+        out.print(_evidence_table(story))
     for title, rows in (
         ("what drives its priority (gradient x input)", story["drivers"]),
         ("features that matter (for + or against - its class)", story["features"]),
@@ -70,6 +75,18 @@ def show(story: dict[str, Any], run: ExplainedRun) -> None:
             out.print(_bars(rows))
     out.print()
     out.print(console.fields([("neighbours", _neighbours(story))]))
+    _show_run(story["of_the_run"])
+
+
+def _show_run(told: dict[str, Any]) -> None:
+    """Print what is so of the whole run."""
+    priorities = told["priorities"]
+    lines = [] if priorities is None else [" ".join(priorities["told"])]
+    lines += [f"{line[0].upper()}{line[1:]}." for line in told["collapsed"]]
+    if lines:
+        console.out.print()
+        console.out.print("of all nodes of the run", style="bold")
+        console.out.print("\n".join(console.paragraph(line) for line in lines))
 
 
 def _facts(story: dict[str, Any]) -> list[tuple[str, str]]:
@@ -115,6 +132,23 @@ def _step_table(story: dict[str, Any]) -> Table:
     return table
 
 
+def _evidence_table(story: dict[str, Any]) -> Table:
+    """Return what the controllers compare: the node as it is at step 0, at its own, and at L."""
+    from rich.table import Table
+
+    last = len(story["by_step"]) - 1
+    shown = sorted({0, story["step"], last})
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    table.add_column("what the controllers compare", no_wrap=True)
+    for step in shown:
+        mark = "> " if step == story["step"] else ""
+        table.add_column(f"{mark}step {step}", justify="right")
+    rows = [story["by_step"][step]["evidence"] for step in shown]
+    for name in rows[0]:
+        table.add_row(name, *(f"{row[name]:.1%}" for row in rows))
+    return table
+
+
 def _leading(story: dict[str, Any], most: int = 4) -> list[str]:
     peaks: dict[str, float] = {}
     for row in story["by_step"]:
@@ -124,6 +158,8 @@ def _leading(story: dict[str, Any], most: int = 4) -> list[str]:
 
 
 def _bars(rows: list[dict[str, Any]]) -> str:
+    if len(rows) > MOST_BARS:
+        rows = sorted(rows, key=lambda row: -abs(row["adds"]))[:MOST_BARS]
     peak = max(abs(row["adds"]) for row in rows) or 1.0
     ink = "█" if console.out.encoding.startswith("utf") else "#"
     lines = []

@@ -89,12 +89,13 @@ def _for_steps(settings: Settings, *, compared: bool) -> str:
 
 def _for_priorities(settings: Settings, *, capped: bool) -> str:
     """Return what to do where all priorities are equal."""
+    from ppro.training.diagnosis import scales_priorities
+
     chosen = settings.controllers
-    if chosen.teaching == "compare":
+    if scales_priorities(settings):
         return f"a smaller lambda1 (--set lambda1={chosen.lambda1 / 4:g}) lets them differ more"
-    if capped:
-        return f"a larger lambda1 than {chosen.lambda1:g} or --set weight_form=softplus frees them"
-    return "--set teaching=compare gives priorities of mean 1 that differ by the nodes' errors"
+    larger = f"a larger lambda1 than {chosen.lambda1:g} or " if capped else ""
+    return f"{larger}--set priority_scale=mean lets them differ by the nodes' errors"
 
 
 def _spread(facts: dict[str, Any], part: str) -> str:

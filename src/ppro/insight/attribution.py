@@ -12,6 +12,8 @@ from torch import Tensor
 from ppro.compute.features import Features
 from ppro.compute.noise import Noise
 from ppro.nn.backbones import Backbone
+from ppro.nn.comparing.controllers import ComparingControllers
+from ppro.nn.comparing.evidence import PLAIN
 from ppro.nn.controllers import Controllers
 
 CHUNK = 1024
@@ -36,6 +38,24 @@ def weight_drivers(
     pulls = [(slope * value).detach() for slope, value in zip(slopes, seen, strict=True)]
     sums = [pulls[1].sum(-1), pulls[2].sum(-1), pulls[3]]
     return torch.cat([pulls[0], torch.stack(sums, dim=-1)], dim=-1)
+
+
+def comparing_drivers(controllers: ComparingControllers, x: Tensor, measures: int) -> Tensor:
+    """Return what z, the evidence and both predictions add to w. ``[R, m, measures + 15]``.
+
+    Evidence is standardised, so what is added is counted from the mean node.
+
+    Args:
+        x: standardised evidence at the steps of the nodes. Shape ``[R, m, f]``.
+        measures: the size of z.
+    """
+    with torch.enable_grad():
+        x = x.detach().clone().requires_grad_()
+        (slope,) = torch.autograd.grad(controllers.weights(x).sum(), [x])
+    pulls = (slope * x).detach()
+    classes = (x.shape[-1] - PLAIN - measures) // 2
+    plain, z, now, first = torch.split(pulls, [PLAIN, measures, classes, classes], dim=-1)
+    return torch.cat([z, plain, now.sum(-1, keepdim=True), first.sum(-1, keepdim=True)], -1)
 
 
 class _Differentiable:

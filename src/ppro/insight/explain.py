@@ -10,7 +10,11 @@ from torch import Tensor
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.insight.attribution import important_features, sees_own_features_only, weight_drivers
+from ppro.insight.comparing import explain_comparing
+from ppro.insight.explanation import Explanation
+from ppro.nn.backbones import Backbone
 from ppro.nn.batched import PProNetwork
+from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.network import Inputs, Network
 from ppro.nn.priority import standardised, titles
 from ppro.nn.strategies import Strategy
@@ -22,71 +26,8 @@ from ppro.runs.source import graph_of_run
 from ppro.training.assembly import all_rows, prepare_inputs
 from ppro.training.threads import use_threads, worth_cores
 
-OTHER_DRIVERS = ("own embedding h0", "embedding at its step", "step")
-"""What the weight controller sees of a node beside z (Eq. 11)."""
-
 TOP_FEATURES = 8
 """How many features are kept of each node."""
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """What one run says of every node.
-
-    Args:
-        probabilities: of each class, had the node stopped at step k = 0 … L; for a rival of PPro
-            there is one entry, its answer. Shape ``[n, L + 1, c]``.
-        steps: where each node stopped: an index into ``probabilities``. Shape ``[n]``.
-        decisions: the strategy's chance at k = 1 … L to do what its verb says, or None where
-            nothing is decided. Shape ``[n, L]``.
-        priorities: w (Eq. 11), or None without a weight controller. Shape ``[n]``.
-        measures: z, or None without controllers. Shape ``[n, measures]``.
-        drivers: gradient x input of w for each of its inputs. Shape ``[n, measures + 3]``.
-        measure_names: what the measures are called.
-        feature_index: the node's features that speak most for or against its predicted class,
-            the strongest first, or None where the first layer sees neighbours. Shape ``[n, t]``.
-        feature_score: gradient x input of each of them; 0 is padding. Shape ``[n, t]``.
-    """
-
-    probabilities: Tensor
-    steps: Tensor
-    decisions: Tensor | None = None
-    priorities: Tensor | None = None
-    measures: Tensor | None = None
-    drivers: Tensor | None = None
-    feature_index: Tensor | None = None
-    feature_score: Tensor | None = None
-    measure_names: tuple[str, ...] = ()
-
-    @property
-    def driver_names(self) -> tuple[str, ...]:
-        """Return what the weight controller sees of a node (Eq. 11)."""
-        return (*self.measure_names, *OTHER_DRIVERS)
-
-    @property
-    def last_step(self) -> int:
-        """L, the largest step."""
-        return self.probabilities.shape[1] - 1
-
-    @property
-    def chosen(self) -> bool:
-        """Tell whether nodes choose their step."""
-        return self.decisions is not None or bool((self.steps != self.steps[:1]).any())
-
-    @property
-    def by_step(self) -> Tensor:
-        """Return the class predicted at every step. Shape ``[n, L + 1]``."""
-        return self.probabilities.argmax(-1)
-
-    @property
-    def final(self) -> Tensor:
-        """Class probabilities at each node's own step. Shape ``[n, c]``."""
-        return self.probabilities[torch.arange(self.steps.shape[0]), self.steps]
-
-    @property
-    def predicted(self) -> Tensor:
-        """Return the class that the run predicts. Shape ``[n]``."""
-        return self.final.argmax(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +128,9 @@ class Recorder(Strategy):
 def explain_nodes(model: Network, inputs: Inputs, graph: Graph) -> Explanation:
     """Return what a model of one run says of every node, without dropout."""
     if isinstance(model, PProNetwork):
-        return _explain_ppro(model, inputs, graph)
+        return _with_features(_explain_ppro(model, inputs, graph), model.backbone, inputs)
+    if isinstance(model, ComparingNetwork):
+        return _with_features(explain_comparing(model, inputs), model.backbone, inputs)
     with torch.no_grad():
         logits = model(inputs, all_rows(graph, 1, inputs.influence.device)).logits
     answer = logits.softmax(-1)[0].unsqueeze(1).cpu()
@@ -199,7 +142,10 @@ def _explain_ppro(model: PProNetwork, inputs: Inputs, graph: Graph) -> Explanati
     recorder, weights = _recorded(model, inputs, graph)
     decisions = torch.stack(recorder.decisions, -1)[0].cpu() if recorder.decisions else None
     found = Explanation(
-        torch.stack(recorder.probabilities, dim=2)[0].cpu(), recorder.steps[0].cpu(), decisions
+        torch.stack(recorder.probabilities, dim=2)[0].cpu(),
+        recorder.steps[0].cpu(),
+        decisions,
+        threshold=float(model.epsilon[0]),
     )
     if model.controllers is not None:
         z = _measures(model, inputs, recorder)
@@ -208,10 +154,15 @@ def _explain_ppro(model: PProNetwork, inputs: Inputs, graph: Graph) -> Explanati
         if model.parts.use_weighting:
             drivers = _drivers(model, recorder, z)
             found = replace(found, priorities=weights[0].cpu(), drivers=drivers)
-    if not sees_own_features_only(model.backbone):
+    return found
+
+
+def _with_features(found: Explanation, backbone: Backbone, inputs: Inputs) -> Explanation:
+    """Add the features that matter, where the first layer sees a node's own alone."""
+    if not sees_own_features_only(backbone):
         return found
     x = inputs.features.forward.matrix
-    index, score = important_features(model.backbone, x, found.predicted, TOP_FEATURES)
+    index, score = important_features(backbone, x, found.predicted, TOP_FEATURES)
     return replace(found, feature_index=index, feature_score=score)
 
 

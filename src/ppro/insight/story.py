@@ -1,6 +1,7 @@
 """What a run says of one node, as plain values: what ``ppro explain --json`` prints."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -8,8 +9,10 @@ from torch import Tensor
 
 from ppro.data.files.export import part_names
 from ppro.graph.core import UNLABELLED, Graph
-from ppro.insight.explain import ExplainedRun, Explanation
-from ppro.insight.report.measures import local_homophily
+from ppro.insight.explain import ExplainedRun
+from ppro.insight.explanation import Explanation
+from ppro.insight.measures import local_homophily
+from ppro.insight.priorities import diagnosis_of, priorities_of
 
 
 def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
@@ -34,6 +37,7 @@ def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
         "priority_rank": _rank(told.priorities, node),
         "drivers": _drivers(told, node),
         "features": _features(run, node),
+        "of_the_run": run_story(run),
         "degree": len(around),
         "homophily": None if math.isnan(homophily) else homophily,
         "neighbours": [
@@ -41,6 +45,20 @@ def node_story(run: ExplainedRun, node: int) -> dict[str, Any]:
             for i in around
         ],
     }
+
+
+def run_story(run: ExplainedRun) -> dict[str, Any]:
+    """Return what is so of the whole run: what has collapsed, and what the priorities did."""
+    found = priorities_of(run)
+    told: dict[str, Any] = {"collapsed": diagnosis_of(run).verdicts(), "priorities": None}
+    if found is not None:
+        told["priorities"] = {
+            **asdict(found.spread),
+            "on_training": found.on_training,
+            "rank_correlations": {one.name: one.rho for one in found.relations},
+            "told": found.sentences(),
+        }
+    return told
 
 
 def node_id(graph: Graph, node: int) -> str:
@@ -61,15 +79,20 @@ def _label(graph: Graph, node: int) -> str | None:
 
 def _at_step(told: Explanation, names: tuple[str, ...], node: int, k: int) -> dict[str, Any]:
     p = told.probabilities[node, k]
-    decision = None
-    if told.decisions is not None and k > 0:
-        decision = float(told.decisions[node, k - 1])
     return {
         "step": k,
         "predicted": names[int(p.argmax())],
         "probabilities": dict(zip(names, p.tolist(), strict=True)),
-        "decision": decision,
+        "decision": told.decision(node, k),
+        "evidence": _evidence(told, node, k),
     }
+
+
+def _evidence(told: Explanation, node: int, k: int) -> dict[str, float] | None:
+    """Return what comparing controllers see of a node at a step, by name."""
+    if told.evidence is None:
+        return None
+    return dict(zip(told.evidence_names, told.evidence[node, k].tolist(), strict=True))
 
 
 def _one(values: Tensor | None, node: int) -> float | None:
@@ -86,7 +109,7 @@ def _rank(values: Tensor | None, node: int) -> float | None:
 def _drivers(told: Explanation, node: int) -> list[dict[str, Any]]:
     if told.drivers is None or told.measures is None:
         return []
-    z = [*told.measures[node].tolist(), None, None, None]
+    z = [*told.measures[node].tolist(), *(None for _ in told.other_drivers)]
     adds = told.drivers[node].tolist()
     return [
         {"name": name, "z": value, "adds": added}

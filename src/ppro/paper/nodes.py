@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ppro.errors import RunError
 from ppro.files import whole_file
 from ppro.graph.core import Graph
-from ppro.insight.report.measures import local_homophily
+from ppro.insight.measures import local_homophily
 from ppro.nn.priority import Edges
 from ppro.nn.priority.eigenvector import eigenvector_centrality
 from ppro.search.batches import Done

@@ -154,7 +154,7 @@ def difference_in_words(found: Mapping[str, Any]) -> str:
     if found["runs"] == 0:
         return "no run with test nodes to compare"
     if found["runs"] == 1:
-        return f"{found['difference']:+.2f} in {runs}: too few to tell"
+        return f"{found['difference']:+.2f} over {runs}: too few to tell"
     told = {
         "tie": "a tie, within two standard errors",
         "better": "better than the backbone alone",

@@ -204,8 +204,14 @@ class Diagnosis:
 
 def cap_of(settings: Settings) -> float | None:
     """Return the most that a priority can be; None where there is no such bound."""
+    literal = not scales_priorities(settings)
+    return 2.0 if literal and settings.controllers.weight_form == "tanh" else None
+
+
+def scales_priorities(settings: Settings) -> bool:
+    """Tell whether training scales priorities to mean 1 over the training nodes."""
     chosen = settings.controllers
-    return 2.0 if chosen.teaching == "paper" and chosen.weight_form == "tanh" else None
+    return chosen.teaching == "compare" or chosen.priority_scale == "mean"
 
 
 def _number(value: float | None) -> float:

@@ -8,16 +8,20 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from ppro.data import load_graph
 from ppro.graph.core import Graph
 from ppro.insight.explain import ExplainedRun
+from ppro.nn.comparing.evidence import OF_STEP
 from ppro.settings.recipes import shipped_recipe
 from tests.insight.report.browser import Page, chromium
 from tests.insight.report.conftest import Explain
+from tests.insight.test_comparing import COMPARING
 
 Write = Callable[[ExplainedRun], Path]
 
@@ -223,6 +227,46 @@ def test_the_page_uses_the_words_of_the_strategy(
     assert "Test ROC AUC" in page.text("#tiles")
     table = page.script("return document.getElementById('runs').textContent")
     assert "validation ROC AUC" in table
+    assert page.errors() == []
+
+
+@pytest.mark.parametrize(
+    ("strategy", "first", "last"), [("l2b", True, False), ("l2u", False, True)]
+)
+def test_controllers_that_compare_show_what_they_saw(
+    page: Page, explained: Explain, written: Write, strategy: str, first: bool, last: bool
+) -> None:
+    graph = load_graph("planted", options={"nodes": 120})
+    changes: Any = {**COMPARING, "strategy": strategy}
+    page.open(written(explained(graph, **changes)))
+    rows = page.script(
+        "return [...document.querySelectorAll('#by-step-table tr')].map((row) =>"
+        " [...row.children].map((cell) => cell.textContent))"
+    )
+    head, cells = rows[0], rows[1:]
+    chance = head.index("P(break)" if strategy == "l2b" else "P(update)")
+    assert [cells[0][chance] != "–", cells[-1][chance] != "–"] == [first, last]
+    assert head[chance + 1 :] == list(OF_STEP)
+    confidence = [float(row[chance + 1].removesuffix(" %")) for row in cells]
+    assert all(100 / graph.num_classes - 1 <= value <= 100 for value in confidence)
+    assert page.script("return document.querySelectorAll('#drivers tr').length") == 8
+    assert "Training scales them to mean 1" in page.text("#priorities-lead")
+    assert page.errors() == []
+
+
+def test_what_has_collapsed_stands_at_the_top(
+    page: Page, explained: Explain, small_graph: Graph, written: Write
+) -> None:
+    still: Any = {"propagation_bias": -50.0, "lr_controller": 1e-9, "teaching": "paper"}
+    page.open(written(explained(small_graph, **still)))
+    assert "Nearly all nodes share a step: more than 95 % are at one in 2 of 2 runs" in page.text(
+        "#findings"
+    )
+    table = page.script("return document.getElementById('runs').textContent")
+    assert "most common step" in table
+    page.open(written(explained(small_graph, strategy="none")))
+    assert not page.find("#findings").is_displayed()
+    assert not page.find("#priorities-lead").is_displayed()
     assert page.errors() == []
 
 

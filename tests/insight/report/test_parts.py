@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ppro.errors import RunError
 from ppro.graph.core import Graph
-from ppro.insight.report import explorer, figures
+from ppro.insight.measures import degrees, local_homophily, rank_correlation
+from ppro.insight.report import curves, explorer, figures
 from ppro.insight.report.curves import training_curves
 from ppro.insight.report.explorer import explorer_data, sample
-from ppro.insight.report.measures import degrees, local_homophily, rank_correlation
 from ppro.insight.report.packing import TYPES, pack, pack_shares, pack_whole
 from ppro.insight.report.relations import degree_bins
 from ppro.insight.report.summary import summary_data
@@ -117,7 +117,7 @@ def test_a_metric_that_is_not_accuracy_is_shown_by_its_title(explained: Explain)
     summary = summary_data(run)
     names = [tile["name"] for tile in summary["tiles"]]
     assert names[1:4] == ["Validation accuracy", "Test macro F1", "Validation macro F1"]
-    assert summary["runs"]["head"][-2:] == ["validation macro F1", "test macro F1"]
+    assert summary["runs"]["head"][4:6] == ["validation macro F1", "test macro F1"]
     facts = run.saved.facts
     assert facts["metric"] == "macro-f1"
     assert summary["tiles"][2]["value"] == (
@@ -125,6 +125,18 @@ def test_a_metric_that_is_not_accuracy_is_shown_by_its_title(explained: Explain)
     )
     scores = [row["val_score"] for row in facts["per_run"]]
     assert run.saved.trained.best_run == int(np.argmax(scores))
+
+
+def test_curves_of_trainings_that_validate_now_and_then(
+    explained: Explain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = {"teaching": "compare", "judge_every": 5, "epochs": 30, "patience": 30}
+    run = explained(path_free(), **chosen)
+    validated = [5, 10, 15, 20, 25, 30]
+    for most, shown in ((400, validated), (3, [5, 15, 25])):
+        monkeypatch.setattr(curves, "MAX_POINTS", most)
+        for trace in training_curves(run)[0]["figure"]["data"]:
+            assert trace["x"] == shown
 
 
 def path_free() -> Graph:

@@ -46,6 +46,13 @@ def test_rows_are_the_epochs_that_were_trained() -> None:
     assert found[3][2]["train_loss"] == pytest.approx(1 / 8)
 
 
+def test_what_an_epoch_did_not_measure_is_left_out() -> None:
+    seen = history()
+    seen.metrics[0, MEASURED.index("val_loss")] = torch.nan
+    _, _, values = next(rows(seen))
+    assert set(values) == {*MEASURED} - {"val_loss"}
+
+
 def test_a_training_is_heard_and_a_failing_tracker_is_left_out() -> None:
     graph = load_graph("csbm", options={"nodes": 60})
     splits = make_splits(graph, "csbm", "random-60-20-20", 1, 0)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ppro.insight.explain import ExplainedRun
+from ppro.insight.measures import FloatArray
 from ppro.insight.report.figures import Figure, figure, line, numbers
-from ppro.insight.report.measures import FloatArray
 from ppro.training.metrics import Metric, shown_metrics
 
 MAX_POINTS = 400
@@ -53,9 +53,9 @@ def _band(values: FloatArray) -> list[dict[str, Any]]:
     """Return mean and standard deviation over the runs still training; none for a single run."""
     if values.shape[1] < 2:
         return []
-    active = np.isfinite(values).sum(1)
-    values = values[active > 0]
-    mean, spread = np.nanmean(values, 1), np.nanstd(values, 1)
+    measured = np.isfinite(values).any(1)
+    mean, spread = (np.full(len(values), np.nan) for _ in range(2))
+    mean[measured], spread[measured] = (of(values[measured], 1) for of in (np.nanmean, np.nanstd))
     low = _line(mean - spread, "low", "@none") | {"showlegend": False, "hoverinfo": "skip"}
     filled = {"fill": "tonexty", "fillcolor": "@band", "hoverinfo": "skip"}
     high = _line(mean + spread, "± one std", "@none") | filled
@@ -63,8 +63,8 @@ def _band(values: FloatArray) -> list[dict[str, Any]]:
 
 
 def _line(values: FloatArray, name: str, colour: str) -> dict[str, Any]:
-    stride = max(1, -(-len(values) // MAX_POINTS))
-    kept = np.arange(0, len(values), stride)
-    kept = kept[np.isfinite(values[kept])]
+    # Not every training validates in every epoch.
+    measured = np.flatnonzero(np.isfinite(values))
+    kept = measured[:: max(1, -(-len(measured) // MAX_POINTS))]
     points = (kept + 1).tolist(), numbers(values[kept])
     return line(*points, colour, name, line={"width": 0 if colour == "@none" else 1.5})

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from ppro.graph.core import Graph
 from ppro.insight.explain import ExplainedRun
+from ppro.insight.measures import degrees, local_homophily
 from ppro.insight.report.layout import positions
-from ppro.insight.report.measures import degrees, local_homophily
-from ppro.insight.report.packing import pack, pack_shares, pack_whole
+from ppro.insight.report.packing import pack, pack_coarse, pack_shares, pack_whole
 from ppro.nn.strategies import Strategy
 
 MAX_DRAWN = 3000
@@ -25,7 +25,9 @@ IndexArray = NDArray[np.int64]
 
 def explorer_data(run: ExplainedRun) -> dict[str, Any]:
     """Return everything that the explorer knows of the nodes."""
-    shares = int(np.prod(run.explanation.probabilities.shape[1:]))
+    told = run.explanation
+    shares = int(np.prod(told.probabilities.shape[1:]))
+    shares += 0 if told.evidence is None else int(np.prod(told.evidence.shape[1:]))
     kept = sample(run.graph, max(MAX_SHARES // shares, 1))
     edges = _edges(run.graph, kept)
     return {
@@ -38,10 +40,12 @@ def explorer_data(run: ExplainedRun) -> dict[str, Any]:
         "start": _start(run, kept),
         "verb": run.decision,
         "told": run.strategy.told if run.explanation.decisions is not None else Strategy.told,
-        "epsilon": run.config.settings.controllers.epsilon,
+        "epsilon": run.explanation.threshold,
+        "firstDecision": run.explanation.first_decision,
         "lastStep": run.explanation.last_step,
         "measureNames": list(run.explanation.measure_names),
         "driverNames": list(run.explanation.driver_names),
+        "evidenceNames": list(run.explanation.evidence_names),
         "featureNames": run.feature_names,
         **_node_columns(run, kept),
         **_explanation_columns(run, kept),
@@ -119,6 +123,7 @@ def _explanation_columns(run: ExplainedRun, kept: IndexArray) -> dict[str, Any]:
     return {
         "probabilities": pack_shares(e.probabilities.numpy()[kept]),
         "decisions": None if e.decisions is None else pack_shares(e.decisions.numpy()[kept]),
+        "evidence": None if e.evidence is None else pack_coarse(e.evidence.numpy()[kept]),
         "steps": pack_whole(e.steps.numpy()[kept]),
         "decides": e.chosen,
         "priorities": floats(e.priorities),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.insight.explain import ExplainedRun
-from ppro.insight.report.measures import FloatArray
+from ppro.insight.measures import FloatArray
 
 Figure = dict[str, Any]
 

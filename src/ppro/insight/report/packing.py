@@ -29,3 +29,8 @@ def pack_shares(values: NDArray[Any]) -> dict[str, str]:
     """Pack numbers in [0, 1], rounded to 1/65535, or to 1/255 where there are very many."""
     kind, most = ("u16", 65535) if values.size <= PRECISE else ("u8", 255)
     return pack(np.rint(values * most), kind)
+
+
+def pack_coarse(values: NDArray[Any]) -> dict[str, str]:
+    """Pack numbers in [0, 1], rounded to 1/255, which is enough to read them as percent."""
+    return pack(np.rint(values.clip(0, 1) * 255), "u8")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppro.insight.explain import ExplainedRun
+from ppro.insight.measures import FloatArray, degrees, local_homophily, rank_correlation
 from ppro.insight.report.figures import Figure, figure, heatmap, line, numbers, step_axis
-from ppro.insight.report.measures import FloatArray, degrees, local_homophily, rank_correlation
 
 
 def relations(run: ExplainedRun) -> list[dict[str, Any]]:

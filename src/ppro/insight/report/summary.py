@@ -6,8 +6,11 @@ import torch
 
 from ppro.graph.core import UNLABELLED
 from ppro.insight.explain import ExplainedRun
+from ppro.insight.priorities import diagnosis_of, priorities_of
 from ppro.runs.versions import versions
 from ppro.settings.settings import PPRO, Settings, part_of
+from ppro.training.backbone_alone import difference_in_words
+from ppro.training.diagnosis import Diagnosis
 from ppro.training.metrics import Metric, shown_metrics
 
 
@@ -22,6 +25,8 @@ def summary_data(run: ExplainedRun) -> dict[str, Any]:
         "which": f"run {run.index}{chosen if run.index == best else ''}",
         "runs": _runs(run),
         "tiles": _tiles(run),
+        "findings": [f"{line[0].upper()}{line[1:]}." for line in diagnosis_of(run).verdicts()],
+        "priorities": [] if (found := priorities_of(run)) is None else found.sentences(),
         "settings": [[key, _shown(value)] for key, value in _settings(run).items()],
         "versions": versions(),
     }
@@ -49,12 +54,32 @@ def _runs(run: ExplainedRun) -> dict[str, Any]:
     """Return the table of the runs: its head, and the text of its cells."""
     parts = (("val", "validation"), ("test", "test"))
     columns = [(metric, part, name) for metric in _metrics(run) for part, name in parts]
+    differ, cells = _differences(run)
     rows = [
         [str(row["run"]), str(row["seed"])]
         + [_cell(metric, _value(row, metric, part)) for metric, part, _ in columns]
-        for row in run.saved.facts["per_run"]
+        + cells[number]
+        for number, row in enumerate(run.saved.facts["per_run"])
     ]
-    return {"head": ["run", "seed", *(f"{name} {m.title}" for m, _, name in columns)], "rows": rows}
+    head = ["run", "seed", *(f"{name} {m.title}" for m, _, name in columns), *differ]
+    return {"head": head, "rows": rows}
+
+
+def _differences(run: ExplainedRun) -> tuple[list[str], list[list[str]]]:
+    """Return how far the nodes of every run differ, as columns of the table of the runs."""
+    found, count = Diagnosis.read(run.saved.facts.get("diagnosis")), run.config.runs
+    head, cells = list[str](), [list[str]() for _ in range(count)]
+    if found is None:
+        return head, cells
+    if found.steps is not None:
+        head += ["most common step", "nodes at it"]
+        for row, steps in zip(cells, found.steps, strict=True):
+            row += [str(steps.common), f"{100 * max(steps.shares):.1f} %"]
+    if found.priorities is not None:
+        head += ["priorities, mean", "90 % within"]
+        for row, one in zip(cells, found.priorities, strict=True):
+            row += [f"{one.mean:.2f}", f"{one.low:.2f} to {one.high:.2f}"]
+    return head, cells
 
 
 def _cell(metric: type[Metric], value: float) -> str:
@@ -85,11 +110,22 @@ def _tiles(run: ExplainedRun) -> list[dict[str, str]]:
     if config.paper is not None:
         spread = "" if config.paper.std is None else f" ± {config.paper.std:g}"
         tiles.append(_tile("The paper", f"{config.paper.accuracy:g}{spread} %", config.paper.table))
+    tiles += _against_backbone(run)
     graph = run.graph
     unlabelled = int((graph.labels == UNLABELLED).sum())
     classes = f"{graph.num_classes} classes" + (f", {unlabelled:,} without" if unlabelled else "")
     tiles.append(_tile("Nodes", f"{graph.num_nodes:,}", f"{graph.num_edges:,} edges, {classes}"))
     return tiles + _learned_tiles(run)
+
+
+def _against_backbone(run: ExplainedRun) -> list[dict[str, str]]:
+    """Return the paired difference from the bare backbone, where ``--compare`` has measured it."""
+    found = run.saved.facts.get("against_backbone")
+    if found is None:
+        return []
+    value, _, told = difference_in_words(found).partition(" over ")
+    depth = f"alone at depth {found['steps']}: {found['test_mean']:.2f}"
+    return [_tile("Against the backbone", value, f"{told}; {depth}" if told else depth)]
 
 
 def _learned_tiles(run: ExplainedRun) -> list[dict[str, str]]:

@@ -40,11 +40,12 @@ def means(metrics: Tensor) -> dict[str, float]:
 
 
 def rows(history: History) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Yield run, epoch counted from 1, and metrics, for every epoch that a run was trained."""
+    """Yield run, epoch counted from 1, and what was measured then, as long as a run was trained."""
     by_run = history.metrics.permute(2, 0, 1).tolist()
     for run, epochs in enumerate(history.epochs.tolist()):
         for epoch, values in enumerate(by_run[run][:epochs], start=1):
-            yield run, epoch, dict(zip(MEASURED, values, strict=True))
+            pairs = zip(MEASURED, values, strict=True)
+            yield run, epoch, {name: value for name, value in pairs if value == value}
 
 
 def listener(

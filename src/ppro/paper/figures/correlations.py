@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ppro.data import dataset_info
 from ppro.files import markdown_table
-from ppro.insight.report.measures import rank_correlation
+from ppro.insight.measures import rank_correlation
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
 from ppro.paper.figures.base import Drawing, FigureSpec

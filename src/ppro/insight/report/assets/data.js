@@ -20,6 +20,7 @@ class Nodes {
     this.full = this.probabilities instanceof Uint8Array ? 255 : 65535;
     this.decisionFull = this.decisions instanceof Uint8Array ? 255 : 65535;
     this.steps_ = this.lastStep + 1;
+    this.decisions_ = this.decisions === null ? 0 : this.decisions.length / this.nodes;
     this.linkNeighbours();
   }
 
@@ -63,7 +64,17 @@ class Nodes {
   }
 
   decision(node, step) {
-    return this.decisions[node * this.lastStep + step - 1] / this.decisionFull;
+    return this.decisions[node * this.decisions_ + step - this.firstDecision] / this.decisionFull;
+  }
+
+  // Whether something is decided at a step.
+  decidesAt(step) {
+    return step >= this.firstDecision && step < this.firstDecision + this.decisions_;
+  }
+
+  // What comparing controllers see of a node at a step, from 0 to 1.
+  evidenceAt(node, step, index) {
+    return this.evidence[(node * this.steps_ + step) * this.evidenceNames.length + index] / 255;
   }
 
   // Share of the nodes with a lower priority.

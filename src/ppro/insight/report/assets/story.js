@@ -3,6 +3,7 @@
 const PARTS = ["in no part of the split", "training node", "validation node", "test node"];
 const MAX_LINES = 6;
 const MAX_NEIGHBOURS = 60;
+const MOST_DRIVERS = 8;
 
 class Story {
   constructor(nodes, choose) {
@@ -98,7 +99,8 @@ class Story {
   }
 
   decisionBars(node) {
-    const n = this.nodes, steps = Array.from({ length: n.lastStep }, (_, k) => k + 1);
+    const n = this.nodes;
+    const steps = Array.from({ length: n.decisions_ }, (_, k) => k + n.firstDecision);
     const p = steps.map((k) => n.decision(node, k));
     return {
       type: "bar", x: steps, y: p, yaxis: "y2",
@@ -148,9 +150,13 @@ class Story {
     const n = this.nodes;
     const head = ["step", ...n.classes.map((name) => clip(name, 60))];
     if (n.decisions) head.push(`P(${n.verb})`);
+    if (n.evidence) head.push(...n.evidenceNames);
     const rows = Array.from({ length: n.steps_ }, (_, k) => {
       const cells = [k, ...n.classes.map((_, c) => percent(n.probability(node, k, c)))];
-      if (n.decisions) cells.push(k === 0 ? "–" : percent(n.decision(node, k)));
+      if (n.decisions) cells.push(n.decidesAt(k) ? percent(n.decision(node, k)) : "–");
+      if (n.evidence) {
+        cells.push(...n.evidenceNames.map((_, i) => percent(n.evidenceAt(node, k, i), 0)));
+      }
       return cells;
     });
     return table(head, rows, n.steps[node]);
@@ -165,6 +171,9 @@ class Story {
       const shown = z === null ? name : `${name}, z\u00a0=\u00a0${signed(z, 2)}`;
       return [shown, n.drivers[node * size + i]];
     });
+    if (rows.length > MOST_DRIVERS) {
+      rows.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).splice(MOST_DRIVERS);
+    }
     return [element("h4", {}, "What drives its priority"),
       element("p", { class: "lead" }, "Gradient × input of the weight controller: what each input " +
         "adds to the priority or takes from it. z is in standard deviations from the mean node."),

@@ -5,6 +5,10 @@ function showSummary(summary) {
   byId("title").textContent = summary.dataset;
   byId("lead").textContent = `${summary.method}. Scores are over all runs; the rest of the page ` +
     `shows ${summary.which}.`;
+  byId("findings").append(...summary.findings.map((line) => element("li", {}, line)));
+  byId("findings").hidden = summary.findings.length === 0;
+  byId("priorities-lead").textContent = summary.priorities.join(" ");
+  byId("priorities-lead").hidden = summary.priorities.length === 0;
   byId("tiles").append(...summary.tiles.map((tile) => element("div", {},
     element("dt", {}, tile.name), element("dd", {}, tile.value), element("dd", {}, tile.below))));
   byId("runs").append(table(summary.runs.head, summary.runs.rows, summary.run));

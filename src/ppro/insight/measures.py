@@ -1,4 +1,4 @@
-"""What the report relates steps and priorities to: degree and local homophily."""
+"""What steps and priorities are related to: degree and local homophily."""
 
 import numpy as np
 from numpy.typing import NDArray
