@@ -55,3 +55,19 @@ def test_tasks_tell_how_long_the_rest_will_take(
         "[2/3] b, about 2 min left",
         "[3/3] c, about 0 min left",
     ]
+
+
+def test_the_last_validation_stays_until_the_next(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now, nothing = 100.0, [float("nan")]
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with console.training_progress(40) as progress:
+        for epoch in range(1, 31):
+            now += 1
+            progress(epoch, measured([epoch / 100] if epoch in (15, 25) else nothing), 1)
+    assert capsys.readouterr().err.splitlines() == [
+        "epoch 10: 1/1 runs",
+        "epoch 20: 1/1 runs, val 15.0 %",
+        "epoch 30: 1/1 runs, val 25.0 %",
+    ]

@@ -105,3 +105,12 @@ def test_another_metric_decides_where_settings_name_one(world: tuple[Graph, Spli
     assert 0 <= done.val_score <= 100
     assert done.worth == done.val_score
     assert replace(done, val_score=float("nan")).worth == 0
+
+
+def test_a_curve_goes_on_where_nobody_validated(world: tuple[Graph, Splits]) -> None:
+    chosen = TINY.replace(teaching="compare", judge_every=3, epochs=7)
+    (done,) = train_all(*world, [Job(chosen, 0)], CPU)
+    curve = done.curve.tolist()
+    assert [value != value for value in curve] == [True, True, *[False] * 5]
+    assert curve[2] == curve[3] == curve[4]
+    assert curve[5] == done.curve[5]

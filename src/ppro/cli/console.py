@@ -107,10 +107,10 @@ def training_progress(epochs: int) -> Iterator[OnEpoch]:
     """A progress bar on a terminal, a line now and then elsewhere; both on standard error."""
     if err.is_terminal:
         with _bar() as bar:
-            task = bar.add_task("training", total=epochs, state="")
+            task, state = bar.add_task("training", total=epochs, state=""), _State()
 
             def draw(epoch: int, metrics: Tensor, active: int) -> None:
-                bar.update(task, completed=epoch, state=_state(metrics, active))
+                bar.update(task, completed=epoch, state=state.told(metrics, active))
 
             yield draw
     else:
@@ -145,19 +145,28 @@ def _bar() -> Progress:
 
 
 def _plain() -> OnEpoch:
-    last = time.monotonic()
+    last, state = time.monotonic(), _State()
 
     def write(epoch: int, metrics: Tensor, active: int) -> None:
         nonlocal last
+        told = state.told(metrics, active)
         if time.monotonic() - last >= PLAIN_EVERY:
             last = time.monotonic()
-            print(f"epoch {epoch}: {_state(metrics, active)}", file=sys.stderr, flush=True)
+            print(f"epoch {epoch}: {told}", file=sys.stderr, flush=True)
 
     return write
 
 
-def _state(metrics: Tensor, active: int) -> str:
-    from ppro.training.stopping import MEASURED
+class _State:
+    """What a line says of a training: runs, and the accuracy of the last validation."""
 
-    accuracy = 100 * float(metrics[MEASURED.index("val_accuracy")].nanmean())
-    return f"{active}/{metrics.shape[1]} runs, val {accuracy:.1f} %"
+    accuracy: float | None = None
+
+    def told(self, metrics: Tensor, active: int) -> str:
+        """Take note of an epoch; returns the words."""
+        from ppro.training.stopping import MEASURED
+
+        found = float(metrics[MEASURED.index("val_accuracy")].nanmean())
+        self.accuracy = self.accuracy if found != found else 100 * found
+        told = "" if self.accuracy is None else f", val {self.accuracy:.1f} %"
+        return f"{active}/{metrics.shape[1]} runs{told}"

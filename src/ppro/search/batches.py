@@ -36,7 +36,8 @@ class Done:
         step_shares: the shares of the nodes that stopped at step 0, 1 … L.
         steps: of every node. Shape ``[n]``.
         priorities: of every node. Shape ``[n]``.
-        curve: validation accuracy of every epoch, as a share. Shape ``[epochs]``.
+        curve: validation accuracy of every epoch, as a share; where it was not measured, that of
+            the last time before. Shape ``[epochs]``.
     """
 
     job: Job
@@ -116,5 +117,11 @@ def _done(job: Job, run: int, result: Fit) -> Done:
         (torch.bincount(steps.long(), minlength=depth + 1) / steps.numel()).tolist(),
         steps,
         result.nodes.priorities[run],
-        result.history.metrics[:epochs, _VAL_ACCURACY, run],
+        _carried_on(result.history.metrics[:epochs, _VAL_ACCURACY, run]),
     )
+
+
+def _carried_on(values: Tensor) -> Tensor:
+    """Return values where each NaN is the last number before it; those before the first stay."""
+    places = torch.arange(values.shape[0]) * values.isfinite()
+    return values[places.cummax(0).values]

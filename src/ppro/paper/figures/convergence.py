@@ -53,7 +53,7 @@ def _curves(dataset: str, strategy: str, store: Store) -> NDArray[np.float64] | 
 
 def converged_after(mean: NDArray[np.float64]) -> int:
     """Return the first epoch, counted from 1, that is near the best one."""
-    return int(np.argmax(mean >= mean.max() - NEAR)) + 1
+    return int(np.argmax(mean >= np.nanmax(mean) - NEAR)) + 1
 
 
 def draw(store: Store) -> Drawing | None:
@@ -70,7 +70,7 @@ def draw(store: Store) -> Drawing | None:
             _series(panel, curves, strategy)
             rows.append(_row(dataset, strategy, curves))
         if shown:
-            top = max(float(curves.mean(0).max()) for curves in shown.values())
+            top = max(float(np.nanmax(curves.mean(0))) for curves in shown.values())
             panel.set_ylim(max(0.0, top - SHOWN), min(100.0, top + 5))
         else:
             style.not_measured(panel)
@@ -98,7 +98,7 @@ def _series(panel: Axes, curves: NDArray[np.float64], strategy: str) -> None:
 def _row(dataset: str, strategy: str, curves: NDArray[np.float64]) -> list[str]:
     mean = curves.mean(0)
     titles = dataset_info(dataset).title, find_method(strategy).title
-    return [*titles, f"{mean.max():.1f}", str(converged_after(mean))]
+    return [*titles, f"{np.nanmax(mean):.1f}", str(converged_after(mean))]
 
 
 CONVERGENCE = FigureSpec("convergence", "Convergence", cells, draw)
