@@ -1,10 +1,11 @@
 """The shipped recipes, and all that was proposed for them, on fresh seeds."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ppro.data import PAPERS, dataset_info
-from ppro.paper import fresh
+from ppro.paper import fresh, shipped_nodes
 from ppro.paper.cells import by_size
 from ppro.paper.choice import proposals
 from ppro.paper.contest import STRATEGIES
@@ -15,6 +16,7 @@ from ppro.paper.store import Store
 from ppro.settings.recipe import Recipe
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
+from ppro.training.backbone_alone import BARE
 
 TITLE = "The shipped recipes on fresh seeds"
 _TEXT = (
@@ -25,6 +27,19 @@ _TEXT = (
     "paired over the same seeds and splits, with its standard error."
 )
 _HEAD = "graph|split|strategy|searched|runs|validation|test|against the backbone"
+
+
+@dataclass(frozen=True)
+class OfRecipe(Experiment):
+    """The fresh runs of a shipped recipe, which must tell what steps and priorities did."""
+
+    def is_done(self, store: Store) -> bool:
+        """Tell whether its file is of the same settings, has enough runs, and tells that."""
+        record = store.one(self.place) if super().is_done(store) else None
+        if record is None:
+            return False
+        bare = self.candidates[0].settings.strategy == BARE
+        return bare or shipped_nodes.is_recorded(record)
 
 
 def names() -> list[str]:
@@ -39,10 +54,15 @@ def experiments(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experim
     """
     store = plan.store if plan.configurations else None
     return by_size(
-        fresh.of_recipe(name, settings, plan)
+        _experiment(name, settings, plan)
         for name in wanted or names()
         for settings in _competing(name, store)
     )
+
+
+def _experiment(name: str, settings: Settings, plan: Plan) -> Experiment:
+    made = fresh.of_recipe(name, settings, plan)
+    return OfRecipe(**vars(made)) if settings == shipped_recipe(name).settings else made
 
 
 def _competing(name: str, store: Store | None) -> list[Settings]:
@@ -55,10 +75,16 @@ def _competing(name: str, store: Store | None) -> list[Settings]:
 
 
 def markdown(store: Store) -> str:
-    """Return what the recipes reach, and whether PPro beats its backbone."""
+    """Return what the recipes reach, whether PPro beats its backbone, and how nodes differ."""
     records = {name: fresh.reached(name, store) for name in names()}
     rows = [_row(shipped_recipe(name), record, store) for name, record in records.items()]
-    return section(TITLE, _TEXT, _HEAD, rows if any(records.values()) else [], "shipped")
+    reached = section(TITLE, _TEXT, _HEAD, rows if any(records.values()) else [], "shipped")
+    measured = [
+        (recipe, record)
+        for name, record in records.items()
+        if record is not None and (recipe := shipped_recipe(name)).settings.strategy != BARE
+    ]
+    return "\n".join(part for part in (reached, shipped_nodes.markdown(measured)) if part)
 
 
 def _row(recipe: Recipe, record: dict[str, Any] | None, store: Store) -> list[str]:
