@@ -36,7 +36,10 @@ COMPARING: Mapping[str, Any] = {
     **{"lr_controller": 0.01, "lambda1": 2.0, "controller_units": 32},
 }
 """Controllers that compare steps, judged by backbones that have not seen the node."""
-STARTS: tuple[Mapping[str, Any], ...] = ({"start": "explore"}, {"start": "held"})
+STARTS: tuple[Mapping[str, Any], ...] = tuple(
+    {"start": start} for start in ("explore", "held", "first")
+)
+"""Of comparing controllers; the last is for graphs whose steps spoil each other."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Arena:
     title: str
     dataset: str
     split: str
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, float | str] = field(default_factory=dict)
     graph_seed: int = 0
 
     def runs(self, plan: Plan) -> int:

@@ -131,7 +131,7 @@ class Experiment(Work):
     tested: bool = True
     keep: Keep = "accuracies"
     facts: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, float | str] = field(default_factory=dict)
     graph_seed: int = 0
 
     @property
@@ -257,7 +257,7 @@ def graph_of(
     dataset: str,
     data_root: Path | None,
     offline: bool,
-    options: tuple[tuple[str, float], ...] = (),
+    options: tuple[tuple[str, float | str], ...] = (),
     seed: int = 0,
 ) -> Graph:
     """Return a graph of the catalogue, read once in a process."""

@@ -1,17 +1,18 @@
 """What is kept of the runs of a candidate: what they reached, and what steps and priorities did."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppro.search.batches import Done
+from ppro.training.diagnosis import Diagnosis
 
 
 def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, Any]:
     """Return what stands in a record of the runs.
 
-    ``off_common`` is the share of the nodes of each run that are not at its most common step,
-    ``priority_spread`` the standard deviation of its priorities over their mean.
+    ``diagnosis`` says of every tested run how its nodes differ in step and priority (see
+    :class:`ppro.training.diagnosis.Diagnosis`).
 
     Args:
         tested: whether there are test accuracies.
@@ -20,11 +21,10 @@ def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, An
     found: dict[str, Any] = spread("val", [done.worth for done in runs])
     if tested:
         found |= spread("test", [done.test_accuracy for done in runs])
+        found["diagnosis"] = _diagnosis(runs)
     found |= {
         "mean_step": [done.mean_step for done in runs],
         "step_shares": mean_shares([done.step_shares for done in runs]),
-        "off_common": [round(1 - max(done.step_shares), 5) for done in runs],
-        "priority_spread": [round(_relative_spread(done), 5) for done in runs],
         "epochs": [done.epochs for done in runs],
     }
     if curves:
@@ -34,9 +34,20 @@ def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, An
     return found
 
 
-def _relative_spread(done: Done) -> float:
-    priorities = done.priorities.double()
-    return float(priorities.std(correction=0) / priorities.mean())
+def _diagnosis(runs: Sequence[Done]) -> dict[str, Any]:
+    steps, priorities = [done.steps for done in runs], [done.priorities for done in runs]
+    return Diagnosis.of(steps, priorities, runs[0].job.settings).facts()
+
+
+def off_common(record: Mapping[str, Any]) -> float | None:
+    """Return the share of the nodes that are not at the most common step of their run.
+
+    Returns the mean over the runs of a record; None where no controller chose steps.
+    """
+    found = Diagnosis.read(record.get("diagnosis"))
+    if found is None or found.steps is None:
+        return None
+    return statistics.fmean(1 - max(run.shares) for run in found.steps)
 
 
 def spread(name: str, values: Sequence[float]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def noisy_arenas() -> tuple[Arena, ...]:
     return tuple(
         Arena(
             f"personal/{name}-noise",
-            f"{dataset_info(name).title}, {NOISE:.0%} of the nodes with random edges",
+            f"{dataset_info(name).title} with noise",
             name,
             RANDOM,
             {"noise": NOISE},

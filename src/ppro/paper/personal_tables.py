@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from ppro.paper import entrants
-from ppro.paper.entrants import DEPTHS, STEPS, Arena, Reached
+from ppro.paper.entrants import DEPTHS, STARTS, STEPS, Arena, Reached
+from ppro.paper.kept import off_common
 from ppro.paper.personal import NOISE, Duel, arenas, duel, noisy_arenas
 from ppro.paper.render import section
 from ppro.paper.statistics import Comparison
@@ -16,13 +17,13 @@ _TEXT = f"""\
 The paper's eight graphs and six others, none of them built to need personal steps. L2B and L2U,
 taught by comparing steps, have {STEPS} steps at most, and nothing tunes that number. What they must
 not lose to is the backbone at a fixed depth of {_DEPTHS}. Depths and strategies are offered the
-same four settings of one backbone, a strategy its two starts besides: {4 * len(DEPTHS)} candidates
-for the fixed depth and 16 for the strategies. Validation accuracy chooses among them, depth and
-strategy included, on seeds of their own: {entrants.CHOOSING_PUBLIC} runs each on a public split and
-{entrants.CHOOSING_RANDOM} on random ones. Test accuracy in percent, mean ± standard deviation, on
-fresh seeds; differences are paired over seeds and splits, with their standard errors. *Off the
-common step*: the share of the nodes that are not at the most common step of their run. The last
-rows have two of the graphs once more, where {NOISE:.0%} of the nodes have random edges."""
+same four settings of one backbone, a strategy its three starts besides: {4 * len(DEPTHS)}
+candidates for the fixed depth and {4 * len(STARTS)} for each strategy. Validation accuracy chooses
+among them, depth and strategy included, on seeds of their own: {entrants.CHOOSING_PUBLIC} runs each
+on a public split and {entrants.CHOOSING_RANDOM} on random ones. Test accuracy in percent, mean ±
+standard deviation, on fresh seeds; differences are paired over seeds and splits, with their
+standard errors. *Off the common step*: the share of the nodes that are not at the most common step
+of their run. With noise, half of the nodes have random edges (`--option noise={NOISE}`)."""
 _HEAD = (
     "graph|runs|best fixed depth|chosen|test|difference|verdict|off the common step|L2B alone|"
     "L2U alone"
@@ -48,7 +49,7 @@ def _row(one: Duel) -> list[str]:
     fixed, better = one.fixed, one.better
     compared = better.against(fixed)
     verdict = "–" if compared is None else compared.verdict
-    start = better.settings.get("start", "explore")
+    start, off = better.settings.get("start", "explore"), off_common(better.record)
     return [
         one.arena.title,
         str(better.record["runs"]),
@@ -57,7 +58,7 @@ def _row(one: Duel) -> list[str]:
         _accuracy(better),
         _difference(compared),
         verdict,
-        f"{fmean(better.record['off_common']):.0%}",
+        "–" if off is None else f"{100 * off:.0f} %",
         *(_difference(found.against(fixed)) for found in one.both.values()),
     ]
 
@@ -80,7 +81,7 @@ def conclusion(found: Sequence[Duel]) -> str:
     names = f": {', '.join(lower)}" if lower else ""
     mean = fmean(c.difference for _, c in pairs)
     return (
-        f"On the {len(pairs)} graphs without noise: better beyond two standard errors on "
+        f"Graphs without noise: {len(pairs)}; better beyond two standard errors on "
         f"{verdicts.count('better')}, worse on {verdicts.count('worse')}, a tie on "
         f"{verdicts.count('tie')}; worse beyond one standard error on {len(lower)}{names}. Mean "
         f"difference {mean:+.2f}."

@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from ppro.data import dataset_info
-from ppro.data.generated.planted import DEGREE, NEIGHBOURHOOD, deep_nodes
+from ppro.data import deep_nodes
 from ppro.data.names import PER_CLASS, RANDOM
 from ppro.paper import entrants
 from ppro.paper.entrants import COMPARING, DEPTHS, STARTS, STEPS, Arena, Entrant, Entry, Reached
@@ -23,7 +22,7 @@ GRAPH_SEED = 7
 """Of the graph: one that no design was tried on."""
 STRATEGIES = ("l2b", "l2u")
 TEACHINGS = ("compare", "paper")
-_BACKBONES = entrants.grid(dropout=(0.2, 0.5), weight_decay=(5e-5, 5e-4))
+_BACKBONES = entrants.grid(dropout=(0.2, 0.5), lr=(0.01, 0.03))
 """What every method is offered."""
 _RAW = {"feature_norm": "none"}
 _LEARNING = entrants.grid(lr_controller=(1e-3, 1e-2))
@@ -62,7 +61,7 @@ class Point:
         return f"{self.arena.title}, {self.form} form"
 
 
-def _arena(name: str, title: str, split: str = RANDOM, **options: float) -> Arena:
+def _arena(name: str, title: str, split: str = RANDOM, **options: float | str) -> Arena:
     return Arena(f"planted/{name}", title, "planted", split, options, GRAPH_SEED)
 
 
@@ -74,11 +73,11 @@ POINTS = (
     Point(_FEW, "hidden", aim=1.0),
     Point(_FEW, "class", aim=1.0),
     Point(
-        _arena("neighbourhood", "type shown by the neighbourhood alone", show=NEIGHBOURHOOD),
+        _arena("neighbourhood", "type shown by the neighbourhood alone", show="neighbourhood"),
         "class",
         aim=0.5,
     ),
-    Point(_arena("degree", "type shown by the degree", show=DEGREE), "class"),
+    Point(_arena("degree", "type shown by the degree", show="degree"), "class"),
     Point(_arena("share-20", "20 % deep nodes", share=0.2), "class"),
     Point(_arena("share-80", "80 % deep nodes", share=0.8), "class"),
     Point(_arena("homophily-60", "homophily 0.6", homophily=0.6), "class"),
@@ -107,7 +106,7 @@ def strategy(form: str, name: str, teaching: str) -> Entrant:
     shared: dict[str, Any] = {**_RAW, "strategy": name, "form": form}
     title = find_method(name).title
     if teaching == "compare":
-        made = entrants.offered({**shared, **COMPARING}, STARTS, _BACKBONES)
+        made = entrants.offered({**shared, **COMPARING}, STARTS[:2], _BACKBONES)
         return Entrant(f"{form}-{name}", title, made)
     shared |= {"teaching": "paper", "max_steps": STEPS}
     made = entrants.offered(shared, _LEARNING, _BACKBONES)
@@ -141,8 +140,7 @@ class OfTypes(Experiment):
         found, settings = super()._result(runs), self.candidates[0].settings
         if settings.model != PPRO or settings.strategy == "none":
             return found
-        options = {**dataset_info(self.dataset).options, **self.options}
-        deep = torch.from_numpy(deep_nodes(self.graph_seed, options))
+        deep = torch.from_numpy(deep_nodes(self.graph_seed, self.options))
         return found | {"deep": _steps_of(runs, deep), "shallow": _steps_of(runs, ~deep)}
 
 

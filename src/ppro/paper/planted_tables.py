@@ -26,7 +26,7 @@ A generated graph (`ppro data describe planted`) on which depth must be personal
 the class of a deep node and its features hardly do; features tell that of a shallow node and its
 edges go anywhere. Nothing says to a method which node is which. APPNP at fixed depths, L2B and L2U
 on it with up to {entrants.STEPS} steps, taught by comparing steps and as the paper has it, and
-rivals that mix steps. Every method is offered the same four settings of dropout and weight decay;
+rivals that mix steps. Every method is offered the same four settings of dropout and learning rate;
 each depth has these four alone, a strategy two starts, the paper's controllers two learning rates
 and a rival two shapes besides. Validation accuracy chooses, in {entrants.CHOOSING_RANDOM} runs on
 seeds and splits of their own. The graph is that of seed {GRAPH_SEED}; every run has a split of its
