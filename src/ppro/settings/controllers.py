@@ -29,7 +29,7 @@ class ControllerSettings(Group):
         "under teaching=compare folds",
     )
     judge_folds: int = Field(default=3, ge=2, le=20, description="blind backbones of judges=folds")
-    judge_every: int = Field(default=5, ge=1, description="epochs between two judgings")
+    judge_every: int = Field(default=2, ge=1, description="epochs between two judgings")
     start: Literal["explore", "held", "first"] = Field(
         default="explore",
         description="explore: any step at random in the warm-up; held: that too, then the backbone "

@@ -15,6 +15,7 @@ from ppro.nn.comparing.costs import (
     at_step,
     common_depth,
     comparing_loss,
+    penalty,
     priced,
     priority_gain,
     row_mean,
@@ -142,7 +143,8 @@ class JudgedTrainer(Trainer):
         controllers.learn_scale(equal_scale(scores, rows.valid))
         p = controllers.scaled(scores)
         judgement = Judgement.of(p, rows.labels)
-        smooth = SMOOTHING * self.wrong + (1 - SMOOTHING) * judgement.wrong
+        past = SMOOTHING**self.settings.controllers.judge_every
+        smooth = past * self.wrong + (1 - past) * judgement.wrong
         self.wrong.copy_(torch.where(self.judgings == 0, judgement.wrong, smooth))
         self.judgings.add_(1)
         held = self.record.now >= self.settings.controllers.warm_up
@@ -162,7 +164,8 @@ class JudgedTrainer(Trainer):
         if not self.settings.controllers.use_weighting:
             return loss
         weights = controllers.weights(at_step(x, path.steps), valid)
-        gain = priority_gain(weights, at_step(cost, path.steps), self.model.lambda1, valid)
+        lambda1 = penalty(self.model.lambda1, valid)
+        gain = priority_gain(weights, at_step(cost, path.steps), lambda1, valid)
         return loss - self.model.lambda2 * gain
 
     def _validated(self, predictions: StepPredictions) -> tuple[Tensor, Tensor, Tensor]:

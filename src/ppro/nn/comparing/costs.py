@@ -10,8 +10,10 @@ from torch.nn import functional as F
 
 DEAREST = 6.0
 """The largest cross entropy that counts."""
-SMOOTHING = 0.7
-"""Share of the past in the errors by which the common depth is found."""
+SMOOTHING = 0.93
+"""Share of the past in the errors by which the common depth is found, from epoch to epoch."""
+THIN = 100.0
+"""With so many training nodes the penalty on priorities is twice what it is with very many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,16 @@ def comparing_loss(logits: Tensor, gains: Tensor, valid: Tensor) -> Tensor:
         logits, (gains < 0).to(logits.dtype), reduction="none"
     )
     return (error * worth).sum((0, 2)) / (worth.sum((0, 2)) + 1e-6)
+
+
+def penalty(lambda1: Tensor, valid: Tensor) -> Tensor:
+    """Return λ1 (1 + 100 / m): the thinner the evidence, the closer priorities stay to 1. ``[R]``.
+
+    Args:
+        lambda1: λ1 of each run. Shape ``[R]``.
+        valid: above 0 for the m rows that count. Shape ``[R, m]``.
+    """
+    return lambda1 * (1 + THIN / (valid > 0).sum(-1).clamp(min=1))
 
 
 def priority_gain(weights: Tensor, cost: Tensor, lambda1: Tensor, valid: Tensor) -> Tensor:
