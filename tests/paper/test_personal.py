@@ -50,6 +50,7 @@ def put(store: Store, name: str, key: str, test: list[float], validation: float)
 
 def test_validation_says_which_strategy_counts(tmp_path: Path) -> None:
     store = Store(tmp_path)
+    assert personal_tables.in_short(store) == ""
     assert "Not measured yet: run `ppro reproduce personal`" in personal_tables.markdown(store)
     put(store, "cora", "fixed", [83.0, 84.0, 83.5], 84.0)
     put(store, "cora", "l2b", [82.0, 83.1, 82.4], 85.0)
@@ -70,6 +71,7 @@ def test_validation_says_which_strategy_counts(tmp_path: Path) -> None:
         "Graphs without noise: 2; better beyond two standard errors on 0, worse on 1, a tie "
         "on 1; worse beyond one standard error on 1: Cora. Mean difference -0.25." in text
     )
+    assert personal_tables.in_short(store).endswith("on 1: Cora. Mean difference -0.25.")
     assert "| DBLP with noise | 3 | 71.0 ± 1.0 (4) | L2B, held |" in text
 
 

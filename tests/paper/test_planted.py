@@ -123,3 +123,15 @@ def test_aims_are_met_or_missed_and_misses_are_shown(tmp_path: Path) -> None:
     assert "| fixed 4 | 94.0 |" in text
     assert "| L2U | 94.0 (+3.0 ± 0.0) |" in text
     assert "| DAGNN | – |" in text
+
+
+def test_a_summary_counts_where_the_strategies_are_better(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert planted_tables.conclusion(store) == ""
+    for point, ours in ((POINTS[1], [96.0, 95.0]), (POINTS[3], [93.0, 96.0])):
+        put(store, point, "class-fixed-4", [93.0, 92.0], 93.0)
+        put(store, point, "class-l2b", ours, 94.0)
+    assert planted_tables.conclusion(store) == (
+        "- Where depth must be personal ([table](#planted-depths)): L2B is better than the best "
+        "fixed depth in 1 and worse in 0 of 2 cases, by +2.5 points on average."
+    )

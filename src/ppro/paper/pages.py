@@ -5,7 +5,7 @@ from statistics import fmean
 
 from ppro.data import PAPERS, dataset_info
 from ppro.files import markdown_table
-from ppro.paper import added, fresh
+from ppro.paper import added, fresh, personal_tables, planted_tables
 from ppro.paper.render import LEGEND
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.statistics import mean_and_spread, standard_error
@@ -112,7 +112,8 @@ def _conclusions(measured: Sequence[str], store: Store) -> list[str]:
             "- So most of the margin that the paper prints over APPNP is a matter of tuning: tuned "
             "like PPro, APPNP gains more on its printed number than PPro does."
         )
-    return [line for line in (*lines, _added(store)) if line]
+    lines += [_added(store), planted_tables.conclusion(store), personal_tables.in_short(store)]
+    return [line for line in lines if line]
 
 
 def _against_backbone(strategy: str, measured: Sequence[str], store: Store) -> str:

@@ -71,6 +71,14 @@ def _difference(found: Comparison | None) -> str:
     return "–" if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
 
 
+def in_short(store: Store) -> str:
+    """Return the count for a summary; "" before anything is measured."""
+    found = _duels(arenas(), store)
+    link = "[table](#personal-steps-against-the-best-fixed-depth)"
+    told = "- The better strategy, steps untuned, against the best fixed depth"
+    return f"{told} ({link}). {conclusion(found)}" if found else ""
+
+
 def conclusion(found: Sequence[Duel]) -> str:
     """Return how often the chosen strategy is better or worse, and by how much on average."""
     pairs = [(one.arena.title, c) for one in found if (c := one.better.against(one.fixed))]

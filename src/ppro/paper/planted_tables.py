@@ -19,6 +19,7 @@ from ppro.paper.planted import (
 from ppro.paper.render import section
 from ppro.paper.statistics import Comparison
 from ppro.paper.store import Store
+from ppro.search.methods import find_method
 
 TITLE = "Planted depths"
 _TEXT = f"""\
@@ -50,6 +51,29 @@ def markdown(store: Store, points: Sequence[Point] = POINTS) -> str:
     if not measured:
         return table
     return f"{table}\n{_ACCURACIES}\n\n{_accuracies(measured, store)}\n"
+
+
+def conclusion(store: Store, points: Sequence[Point] = POINTS) -> str:
+    """Return at how many points the strategies beat the best fixed depth; "" before any."""
+    told = []
+    for name in STRATEGIES:
+        found = [
+            compared
+            for point in points
+            if (one := entrants.reached(point.arena, strategy(point.form, name, "compare"), store))
+            and (compared := one.against(best_fixed(point, store)))
+        ]
+        if found:
+            verdicts, title = [c.verdict for c in found], find_method(name).title
+            mean = fmean(c.difference for c in found)
+            told.append(
+                f"{title} is better than the best fixed depth in {verdicts.count('better')} and "
+                f"worse in {verdicts.count('worse')} of {len(found)} cases, by {mean:+.1f} points "
+                "on average"
+            )
+    if not told:
+        return ""
+    return f"- Where depth must be personal ([table](#planted-depths)): {'; '.join(told)}."
 
 
 def _accuracies(points: Sequence[Point], store: Store) -> str:
