@@ -21,7 +21,7 @@ from ppro.search.methods import method_of
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 
-CHOOSING_PUBLIC, CHOOSING_RANDOM = 5, 10
+CHOOSING_PUBLIC, CHOOSING_RANDOM = 5, 5
 """Runs that choose: where the split is one, and where every run has a split of its own."""
 MORE = 2
 """Times the runs of a plan that measure where splits are random."""
