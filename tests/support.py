@@ -128,6 +128,8 @@ def model64(settings: Sequence[Settings], features: int = 6, classes: int = 3) -
         p.data.copy_(tensor64(*p.shape, seed=index + 1000 * settings[0].seed))
     for p in model.statistics():
         p.data.abs_()  # Some are variances.
+    if model.controllers is not None and model.controllers.mean_weight is not None:
+        model.controllers.mean_weight.data.abs_()
     return model
 
 
@@ -269,9 +271,14 @@ class Reference:
         if self.model.parts.use_step:
             u = u + step / self.model.max_steps * c("step")[0]
         score = (torch.relu(u) @ c("weight_head")[:, 0] + c("weight_bias")).squeeze()
-        if self.model.controllers.weight_form == "tanh":
-            return 1 + torch.tanh(score)
-        return F.softplus(score + np.log(np.e - 1))
+        tanh = self.model.controllers.weight_form == "tanh"
+        w = 1 + torch.tanh(score) if tanh else F.softplus(score + np.log(np.e - 1))
+        return w / c("mean_weight")[0].detach() if self.scaled else w
+
+    @property
+    def scaled(self) -> bool:
+        """Whether priorities have mean 1."""
+        return "controllers.mean_weight" in self.p
 
     def error(self, i: int, h: Tensor) -> Tensor:
         """C(y_i, ŷ_i)."""
@@ -281,10 +288,14 @@ class Reference:
         """Eq. 13 with the weights fixed."""
         self.propagate()
         total = torch.zeros((), dtype=torch.float64)
-        for i in nodes:
-            step = self.step(i)
-            w = self.weight(i, step).detach()
-            total = total + w * self.error(i, self.h[step][i]) - lambda1 * w**2
+        steps = {i: self.step(i) for i in nodes}
+        weights = {i: self.weight(i, steps[i]).detach() for i in nodes}
+        if self.scaled:
+            mean = sum(weights.values()) / len(nodes)
+            weights = {i: w / mean for i, w in weights.items()}
+            self.p["controllers.mean_weight"].data.mul_(mean)
+        for i, w in weights.items():
+            total = total + w * self.error(i, self.h[steps[i]][i]) - lambda1 * w**2
         return total / len(nodes)
 
     def controller_loss(self, nodes: Sequence[int], lambda1: float, lambda2: float) -> Tensor:
@@ -295,7 +306,14 @@ class Reference:
         weighting = torch.zeros((), dtype=torch.float64)
         for i in nodes:
             w = self.weight(i, steps[i])
-            weighting = weighting + (w * error[i] - lambda1 * w**2) / len(nodes)
+            if self.scaled:
+                w = w * self.controller("mean_weight")[0].detach()
+                mean = sum(error.values()) / len(nodes)
+                spread = (sum((c - mean) ** 2 for c in error.values()) / len(nodes)) ** 0.5
+                gain = w * (error[i] - mean) / spread - lambda1 * (w - 1) ** 2
+            else:
+                gain = w * error[i] - lambda1 * w**2
+            weighting = weighting + gain / len(nodes)
         loss = self._propagation_loss(nodes, steps, error)
         return loss - lambda2 * weighting if self.model.parts.use_weighting else loss
 

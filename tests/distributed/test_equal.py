@@ -33,6 +33,8 @@ CASES: dict[str, dict[str, Any]] = {
     "gcn": {"backbone": "gcn", "max_steps": 2, "dropout": 0.3},
     "gcnii": {"backbone": "gcnii", "decay": "all"},
     "sgc": {"backbone": "sgc"},
+    "mean": {"priority_scale": "mean", "lr_controller": 0.05},
+    "mean tanh": {"strategy": "l2u", "priority_scale": "mean", "weight_form": "tanh"},
     "roc-auc": {"metric": "roc-auc"},
     "macro-f1": {"metric": "macro-f1", "strategy": "l2u"},
 }
@@ -88,11 +90,13 @@ def shared(ranks: RankGroup, cases: list[str]) -> list[dict[str, Any] | None]:
     return found
 
 
-def check_equal(got: dict[str, Any], expected: dict[str, Any]) -> None:
+def check_equal(got: dict[str, Any], expected: dict[str, Any], rounding: float = 2e-6) -> None:
     """Equal but for rounding, which a ReLU close to 0 may magnify; in float64 it stays out."""
     assert got.keys() == expected.keys()
     np.testing.assert_allclose(got["metrics"], expected["metrics"], rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(got["metrics"][:2], expected["metrics"][:2], rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        got["metrics"][:2], expected["metrics"][:2], rtol=rounding, atol=rounding / 2
+    )
     assert (got["best_epoch"] == expected["best_epoch"]).all()
     assert (got["steps"] == expected["steps"]).mean() >= 0.999
     assert got["val"].tolist() == expected["val"].tolist()
@@ -109,7 +113,9 @@ def test_ranks_train_as_one_process_does(size: int, cases: list[str]) -> None:
     first, *others = on_ranks(size, shared, cases)
     assert all(answer is None for answers in others for answer in answers)
     for got, case in zip(first, cases, strict=False):
-        check_equal(got, essence(fit(graph, splits, settings(**CASES[case]), threads=1)))
+        alone = fit(graph, splits, settings(**CASES[case]), threads=1)
+        # The errors of the first epochs are nearly equal, and standardised by their small spread.
+        check_equal(got, essence(alone), 5e-5 if case.startswith("mean") else 2e-6)
     alone = fit(graph, one_sided(graph), settings(), threads=1, class_weight="balanced")
     check_equal(first[-1], essence(alone))
 

@@ -42,6 +42,8 @@ VARIANTS: list[Change] = [
     {"alpha": 0.9},
     {"controller_inputs": "predictions", "concat": True},
     {"weight_form": "tanh"},
+    {"priority_scale": "mean"},
+    {"priority_scale": "mean", "weight_form": "tanh"},
     *ABLATIONS,
 ]
 LEARNED: list[Change] = [{"strategy": s, **change} for s in ("l2b", "l2u") for change in VARIANTS]
@@ -122,7 +124,8 @@ def test_the_backbone_has_the_gradient_of_the_unrolled_algorithm(
     rows = world.rows(ROWS)
     outcome = model(world.inputs, rows, noise)
     error = losses.prediction_error(outcome.logits, rows.labels)
-    loss = losses.weighted_loss(error, outcome.weights, LAMBDA1, rows.valid)
+    weights = model.scaled(outcome.weights, rows.valid)
+    loss = losses.weighted_loss(error, weights, LAMBDA1, rows.valid)
     names = [name for name, _ in model.named_parameters()]
     found = torch.autograd.grad(loss.sum(), list(model.parameters()), allow_unused=True)
     for run, nodes in enumerate(ROWS):

@@ -72,6 +72,58 @@ def test_weighted_loss_is_equation_13() -> None:
     close(losses.weighted_loss(error, weight, lambda1, valid), expected)
 
 
+def loop_standardised(values: list[float]) -> list[float]:
+    mean = sum(values) / len(values)
+    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
+    return [(v - mean) / deviation if deviation else 0.0 for v in values]
+
+
+def test_priority_gain_is_equation_13_with_standardised_errors() -> None:
+    expected = []
+    for r, m in enumerate(SIZES):
+        w, c = [float(v) for v in weight[r]], loop_standardised([float(v) for v in error[r, :m]])
+        terms = [w[i] * c[i] - float(lambda1[r]) * (w[i] - 1) ** 2 for i in range(m)]
+        expected.append(sum(terms) / m)
+    close(losses.priority_gain(weight, error, lambda1, valid), expected)
+
+
+def test_the_best_priorities_have_mean_1_and_differ() -> None:
+    apart = losses.standardised_error(error, valid)
+    best = (1 + apart / (2 * 0.7)).requires_grad_()
+    held = torch.full((RUNS,), 0.7, dtype=torch.float64)
+    gain = losses.priority_gain(best, error, held, valid)
+    (slope,) = torch.autograd.grad(gain.sum(), [best])
+    assert float(slope.abs().max()) < 1e-12
+    torch.testing.assert_close(losses.node_mean(best, valid), torch.ones_like(held))
+    assert bool((best.detach()[:2].std(1) > 0.1).all())
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.floats(1e-3, 1e3), st.integers(0, 10**6))
+def test_priority_gain_does_not_see_the_scale_of_the_errors(factor: float, seed: int) -> None:
+    costs = tensor64(RUNS, NODES, seed=seed).exp()
+    one, other = (losses.priority_gain(weight, c, lambda1, valid) for c in (costs, factor * costs))
+    torch.testing.assert_close(one, other, atol=1e-9, rtol=1e-9)
+    plain = losses.weighted_loss(factor * costs, weight, lambda1, valid)
+    if abs(factor - 1) > 0.1:
+        assert not torch.allclose(plain, losses.weighted_loss(costs, weight, lambda1, valid))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equal_errors_ask_for_equal_priorities(dtype: torch.dtype) -> None:
+    equal = torch.full((RUNS, NODES), 1 / 3, dtype=dtype)
+    assert bool((losses.standardised_error(equal, valid.to(dtype)) == 0).all())
+
+
+def test_weights_of_classes_count_in_the_mean_and_the_spread() -> None:
+    """A class of twice the weight counts as if each of its nodes stood there twice."""
+    twice = torch.tensor([[2.0, 1.0, 1.0]], dtype=torch.float64)
+    costs = torch.tensor([[0.3, 1.0, 2.0]], dtype=torch.float64)
+    repeated = losses.standardised_error(costs[:, [0, 0, 1, 2]], torch.ones(1, 4).double())
+    found = losses.standardised_error(costs, twice)
+    torch.testing.assert_close(found, repeated[:, 1:])
+
+
 def test_controller_loss_is_equation_14() -> None:
     p, w, lambda2 = tensor64(3, seed=8), tensor64(3, seed=9), tensor64(3, seed=10)
     expected = [float(p[r]) - float(lambda2[r]) * float(w[r]) for r in range(3)]

@@ -70,6 +70,7 @@ PROGRAMS: list[dict[str, Any]] = [
     {"strategy": "none"},
     {"backbone": "gcnii", "step_decay": 0.01},
     {"model": "gcn"},
+    {"priority_scale": "mean", "consistency": 0.5, "lr_controller": 0.05},
     {"selection": "smoothed", "consistency": 0.5, "node_dropout": 0.2},
 ]
 

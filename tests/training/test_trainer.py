@@ -26,6 +26,8 @@ PROGRAMS: list[Change] = [
     {"strategy": "l2u", "concat": True, "use_weighting": False},
     {"strategy": "l2u", "form": "features", "concat": True},
     {"strategy": "l2u", "use_propagation": False, "weight_form": "tanh"},
+    {"strategy": "l2b", "priority_scale": "mean"},
+    {"strategy": "l2u", "priority_scale": "mean", "weight_form": "tanh"},
 ]
 PER_RUN: list[Change] = [
     {"seed": 3, "lr": 0.02, "lr_controller": 0.01, "lambda1": 0.5, "lambda2": 2.0},

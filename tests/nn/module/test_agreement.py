@@ -49,6 +49,8 @@ def pair(
         p.data.copy_(tensor64(*p.shape, seed=index + 100))
     for p in batched.statistics():
         p.data.abs_()
+    if batched.controllers is not None and batched.controllers.mean_weight is not None:
+        batched.controllers.mean_weight.data.abs_()
     model.network.load_state_dict(batched.state_dict())
     return model.to(dtype), batched.to(dtype)
 
@@ -100,6 +102,32 @@ def test_losses_and_their_slopes_agree(backbone: str, strategy: str) -> None:
         strict=True,
     ):
         torch.testing.assert_close(mine, other, atol=1e-9, rtol=1e-9)
+
+
+@both_strategies
+@pytest.mark.parametrize("form", ["softplus", "tanh"])
+def test_priorities_of_mean_1_agree(strategy: str, form: str) -> None:
+    changes: dict[str, Any] = {"priority_scale": "mean", "weight_form": form}
+    world, (model, batched) = World.random(2), pair("appnp", strategy, **changes)
+    rows, noise = world.rows([LABELLED]), noise_of([0], 0.0, 0)
+    graph, where = (world.x, world.edges), torch.tensor(LABELLED)
+    outcome = batched(world.inputs, rows, noise)
+    weights = batched.scaled(outcome.weights, rows.valid)
+    assert float(weights.mean()) == pytest.approx(1)
+    error = losses.prediction_error(outcome.logits, rows.labels)
+    theirs = losses.weighted_loss(error, weights, batched.lambda1, rows.valid)
+    logits = model(*graph, influence=world.inputs.influence)
+    ours = model.backbone_loss(logits, world.labels, where)
+    torch.testing.assert_close(ours, theirs[0], atol=1e-10, rtol=1e-10)
+    theirs = batched.controller_loss(world.inputs, rows, noise)
+    ours = model.controller_loss(*graph, world.labels, where, influence=world.inputs.influence)
+    torch.testing.assert_close(ours, theirs[0], atol=1e-10, rtol=1e-10)
+    kept = [net.controllers.mean_weight for net in (model.network, batched) if net.controllers]
+    assert kept[0] is not None
+    assert kept[1] is not None
+    torch.testing.assert_close(kept[0].detach(), kept[1].detach())
+    # It follows the data, so an optimiser, which may decay what it is given, must not see it.
+    assert all(p is not kept[0] for p in model.controller_parameters())
 
 
 @every_backbone
