@@ -330,3 +330,23 @@ def test_a_class_that_was_not_trained_counts_against_the_score(graph: ppro.Graph
 def test_an_unknown_metric_is_told(graph: ppro.Graph) -> None:
     with pytest.raises(SettingsError, match="no metric 'roc'; did you mean 'roc-auc'"):
         quick(metric="roc").fit(graph)
+
+
+def test_a_fitted_estimator_tells_how_far_nodes_differ(tmp_path: Path) -> None:
+    graph = load_graph("csbm", options={"nodes": 60})
+    still = {"propagation_bias": -50.0, "lr_controller": 1e-9, "teaching": "paper"}
+    model = PPro(epochs=3, max_steps=3, n_runs=2, device="cpu", settings=still).fit(graph)
+    assert model.diagnosis_ is not None
+    assert model.diagnosis_.verdicts()[0].startswith("nearly all nodes share a step")
+    assert model.diagnosis_.steps is not None
+    shares = np.bincount(model.propagation_steps_, minlength=4) / 60
+    assert model.diagnosis_.steps[model.best_run_].shares == pytest.approx(shares, abs=1e-5)
+    assert model.diagnosis_.priorities is not None
+    told = model.diagnosis_.priorities[model.best_run_]
+    assert told.mean == pytest.approx(float(model.node_priorities_.mean()), rel=1e-4)
+    model.save(tmp_path / "model")
+    assert ppro.load(tmp_path / "model", device="cpu").diagnosis_ == model.diagnosis_
+    bare = PPro(strategy="none", epochs=2, max_steps=2, device="cpu").fit(graph)
+    assert bare.diagnosis_ is not None
+    assert bare.diagnosis_.steps is None
+    assert bare.diagnosis_.priorities is None

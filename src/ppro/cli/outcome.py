@@ -52,14 +52,17 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
 
 
 def _against_backbone(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what the bare backbone reached, and the paired difference, where both were asked."""
+    """Return what the bare backbone reached, and the paired difference, where it was compared."""
+    from ppro.parts import METRICS
     from ppro.training.backbone_alone import difference_in_words
 
     found = facts.get(KEY)
     if found is None:
         return []
     depth = f"at depth {found['steps']}, the best of {', '.join(found['tried'])} by validation"
-    alone = f"{found['test_mean']:.2f} ± {found['test_std']:.2f}, {depth}"
+    spread = "" if found["runs"] < 2 else f" ± {found['test_std']:.2f}"
+    unit = " %" if METRICS.get(found["metric"]).percent else ""
+    alone = f"{found['test_mean']:.2f}{spread}{unit}, {depth}"
     return [("backbone alone", alone), ("paired difference", difference_in_words(found))]
 
 
