@@ -189,7 +189,7 @@ class PProNetwork(Network):
 
     @torch.no_grad()
     def settle(self, inputs: Inputs, rows: Rows) -> None:
-        """Bring priorities to mean 1 over the training rows as a pass without dropout gives them."""
+        """Bring the priorities of a pass without dropout to mean 1 over the training rows."""
         if self._mean_weight is not None:
             weights = self(inputs, rows).weights
             self.scaled(weights, rows.valid, rows.total, inputs.ranks)

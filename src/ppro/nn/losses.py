@@ -31,14 +31,22 @@ def node_mean(values: Tensor, valid: Tensor, total: Tensor | None = None) -> Ten
 
 
 def standardised_error(
-    error: Tensor, valid: Tensor, total: Tensor | None = None, ranks: Ranks = ALONE
+    error: Tensor,
+    valid: Tensor,
+    total: Tensor | None = None,
+    ranks: Ranks = ALONE,
+    floor: float = 0.0,
 ) -> Tensor:
-    """Ĉ_i = (C_i - C̄) / σ_C over the training nodes of all ranks; 0 where all errors are equal."""
+    """Ĉ_i = (C_i - C̄) / σ_C over the training nodes of all ranks; 0 where all errors are equal.
+
+    Args:
+        floor: added to σ_C, so that a smaller spread counts for less.
+    """
     mean = ranks.sum(node_mean(error, valid, total)).unsqueeze(-1)
     centred = error - mean
     deviation = ranks.sum(node_mean(centred.square(), valid, total)).sqrt().unsqueeze(-1)
     flat = deviation <= ROUNDING * mean.abs()
-    return torch.where(flat, 0.0, centred / torch.where(flat, 1.0, deviation))
+    return torch.where(flat, 0.0, centred / torch.where(flat, 1.0, deviation + floor))
 
 
 def min_max(error: Tensor, valid: Tensor, ranks: Ranks = ALONE) -> Tensor:
@@ -103,6 +111,7 @@ def priority_gain(
     valid: Tensor,
     total: Tensor | None = None,
     ranks: Ranks = ALONE,
+    floor: float = 0.0,
 ) -> Tensor:
     """L_w of priorities of mean 1, after Eq. 13: mean(w Ĉ) - λ1 mean((w - 1)²), to be maximised.
 
@@ -114,8 +123,9 @@ def priority_gain(
         weight: w before it is divided by its mean: what holds it near 1 keeps it from a bound.
         error: C.
         lambda1: λ1 of each run. Shape ``[R]``.
+        floor: as of :func:`standardised_error`.
     """
-    apart = standardised_error(error, valid, total, ranks)
+    apart = standardised_error(error, valid, total, ranks, floor)
     gain = weight * apart - lambda1.unsqueeze(-1) * (weight - 1).square()
     return node_mean(gain, valid, total)
 

@@ -8,10 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ppro.nn import losses
+
 DEAREST = 6.0
 """The largest cross entropy that counts."""
 SMOOTHING = 0.93
 """Share of the past in the errors by which the common depth is found, from epoch to epoch."""
+EQUAL = 1e-3
+"""Costs whose spread is far below it are equal."""
 THIN = 100.0
 """With so many training nodes the penalty on priorities is twice what it is with very many."""
 
@@ -118,7 +122,4 @@ def priority_gain(weights: Tensor, cost: Tensor, lambda1: Tensor, valid: Tensor)
         weights: w, of mean 1. Shape ``[R, m]``.
         cost: at the steps that were chosen. Shape ``[R, m]``.
     """
-    centred = cost - row_mean(cost, valid).unsqueeze(-1)
-    scale = row_mean(centred.square(), valid).sqrt().unsqueeze(-1) + 1e-3
-    gain = weights * (centred / scale) - lambda1.unsqueeze(-1) * (weights - 1).square()
-    return row_mean(gain, valid)
+    return losses.priority_gain(weights, cost, lambda1, valid, floor=EQUAL)
