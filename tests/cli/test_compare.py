@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ppro.cli import comparing
 from ppro.cli.comparing import NOT_COMPARED
+from ppro.errors import SettingsError
+from ppro.settings.settings import Settings
 from ppro.training import fit as fitting
 from tests.cli.conftest import QUICK, Command, everything
 
@@ -116,11 +122,38 @@ def test_ctrl_c_in_the_comparison_keeps_the_training(
     assert not list(workplace.parent.rglob("*checkpoint"))
 
 
+def test_ctrl_c_inside_a_comparison_is_the_same(
+    ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = fitting.fit
+
+    def fit(graph: Any, splits: Any, settings: Any, **options: Any) -> Any:
+        if settings[0].strategy == "none":
+
+            def press(done: int, metrics: Any, going: int) -> None:
+                os.kill(os.getpid(), signal.SIGINT)
+
+            options["on_epoch"] = press
+        return real(graph, splits, settings, **options)
+
+    monkeypatch.setattr(fitting, "fit", fit)
+    ended = ppro("train", *SMALL, *QUICK, "--compare", "--out", "run")
+    assert (ended.status, ended.err.splitlines()[-1]) == (130, NOT_COMPARED)
+    assert "test accuracy" in ended.out
+    assert "against_backbone" not in facts_of(workplace / "run")
+    assert ppro("predict", "run").status == 0
+
+
+def test_processes_that_train_together_do_not_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(SettingsError, match="leave torchrun out"):
+        comparing.check(Settings())
+
+
 def test_a_training_that_was_cut_short_is_not_compared(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     real = fitting.fit
 
     def fit(*args: Any, **options: Any) -> Any:

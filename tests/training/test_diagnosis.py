@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ppro.files import dump_json
 from ppro.settings.settings import Settings
+from ppro.training import diagnosis
 from ppro.training.diagnosis import Diagnosis, PrioritySpread, StepSpread, cap_of
 
 L2B = Settings(strategy="l2b", max_steps=4)
@@ -65,6 +66,16 @@ def test_the_spread_of_priorities(values: list[float]) -> None:
 )
 def test_when_priorities_are_equal(values: Tensor, equal: bool) -> None:
     assert PrioritySpread.of(values, None).is_one == equal
+
+
+def test_of_very_many_nodes_some_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = torch.linspace(0.5, 1.5, 10_001)
+    whole = PrioritySpread.of(values, None)
+    monkeypatch.setattr(diagnosis, "ENOUGH", 1000)
+    some = PrioritySpread.of(values, None)
+    assert some != whole
+    assert some.mean == pytest.approx(whole.mean, rel=1e-2)
+    assert some.high == pytest.approx(whole.high, rel=1e-2)
 
 
 def test_priorities_at_their_cap() -> None:
