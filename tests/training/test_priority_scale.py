@@ -15,6 +15,8 @@ from torch import Tensor
 
 from ppro import PPro, load
 from ppro.data import Splits, load_graph, make_splits
+from ppro.data.large import LargePlan, generate_large, read_large
+from ppro.data.splits import fixed_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.nn import losses
@@ -171,6 +173,18 @@ def test_the_estimator_takes_it_through_a_file(tmp_path: Path) -> None:
     again = load(tmp_path / "kept")
     assert isinstance(again, PPro)
     assert np.allclose(again.describe(graph).priorities, w)
+
+
+def test_a_graph_on_disk_has_them_too(tmp_path: Path) -> None:
+    generate_large(tmp_path, LargePlan(nodes=600, degree=6, classes=3, features=8))
+    graph, masks = read_large(tmp_path)
+    assert masks is not None
+    splits = fixed_splits(masks, graph.labels, "stated", 2)
+    result = trained(graph, splits, form="class", epochs=6)
+    for run in range(2):
+        of_training = result.nodes.priorities[run][splits.train[run]]
+        assert float(of_training.mean()) == pytest.approx(1, abs=1e-5)
+        assert float(of_training.std()) > 0
 
 
 def test_no_penalty_is_refused_with_a_reason() -> None:
