@@ -87,7 +87,8 @@ class ComparingControllers(nn.Module):
         def chance(k: int, best: Tensor | None) -> Tensor:
             seen = x[k]
             if best is not None:
-                seen = beside_best(seen, at_step(x, best), best / self.last, self.classes)
+                share = best.to(x.dtype) / self.last
+                seen = beside_best(seen, at_step(x, best), share, self.classes)
             return self._logit(seen, k)
 
         start = torch.zeros(x.shape[1:3], dtype=torch.int64, device=x.device)
