@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "ppro"
 ROOMS = (
-    *("errors", "files", "parts", "compute", "graph", "data", "settings", "nn", "training"),
+    *("errors", "files", "processes", "parts", "compute", "graph", "data", "settings", "nn", "training"),
     *("distributed", "runs", "search", "insight", "paper", "cli"),
 )
 """Every room may import from those before it and from itself, and from no other."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from ppro.processes import run_module
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -36,8 +37,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     seeds = parser.parse_args().seeds
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "ppro", "train", "cora", "--runs", str(seeds)]
-        subprocess.run([*command, "--out", f"{folder}/run"], check=True)
+        words = ["train", "cora", "--runs", str(seeds), "--out", f"{folder}/run"]
+        if run_module("ppro", words).returncode:
+            sys.exit("ppro train failed; the lines above say why")
     found = [accuracy(seed) for seed in range(seeds)]
     deviation = statistics.stdev(found) if seeds > 1 else 0.0
     print(

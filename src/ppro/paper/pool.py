@@ -9,6 +9,7 @@ from threading import Thread
 from ppro.paper.experiment import Plan, Work
 from ppro.paper.store import Store
 from ppro.parts.scripts import load_scripts, loaded
+from ppro.processes import safe_path
 
 OnDone = Callable[[str], None]
 
@@ -34,7 +35,8 @@ def run_missing(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
         jobs: works side by side, each in a process of its own; 1 for none but this one.
     """
     if jobs > 1:
-        _run_side_by_side(ask, plan, jobs, on_done)
+        with safe_path():
+            _run_side_by_side(ask, plan, jobs, on_done)
         return
     begun = set[str]()
     while todo := _ready(ask, plan, begun):

@@ -1,13 +1,10 @@
 """Several ranks on this machine against one process: what they say, exchange and hold."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +13,12 @@ import numpy as np
 from ppro.errors import PProError
 from ppro.paper.bench.cost import Workload, predict
 from ppro.paper.bench.rank_worker import Task
+from ppro.processes import run_module, start_module
 from ppro.training.stopping import MEASURED
 
+WORKER = "ppro.paper.bench.rank_worker"
+# With a fixed threshold, freed blocks go back to the system and memory follows what is alive.
+_FIXED = {"OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
 LOSSES = ("train_loss", "controller_loss", "val_loss")
 
 
@@ -41,16 +42,15 @@ def trained(task: Task, size: int) -> Answer:
         PProError: a rank failed.
     """
     with tempfile.TemporaryDirectory() as folder:
-        words = [
-            sys.executable,
-            "-m",
-            "ppro.paper.bench.rank_worker",
-            json.dumps(asdict(task)),
-            folder,
-        ]
-        shared = {"WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+        words = [json.dumps(asdict(_anywhere(task))), folder]
+        shared = {
+            **_FIXED,
+            "WORLD_SIZE": size,
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": free_port(),
+        }
         processes = [
-            subprocess.Popen(words, env=_environment({**shared, "RANK": r, "LOCAL_RANK": r}))
+            start_module(WORKER, words, Path(folder), env={**shared, "RANK": r, "LOCAL_RANK": r})
             for r in range(size)
         ]
         ended = [process.wait() for process in processes]
@@ -62,10 +62,10 @@ def trained(task: Task, size: int) -> Answer:
             return Answer(found, dict(arrays))
 
 
-def _environment(values: Mapping[str, Any]) -> dict[str, str]:
-    # With a fixed threshold, freed blocks go back to the system and memory follows what is alive.
-    fixed = {"OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
-    return {**os.environ, **fixed, **{key: str(value) for key, value in values.items()}}
+def _anywhere(task: Task) -> Task:
+    """Return the task as a process in any folder understands it."""
+    folder = Path(task.graph)
+    return replace(task, graph=str(folder.absolute())) if folder.is_dir() else task
 
 
 def free_port() -> int:
@@ -153,14 +153,12 @@ def consecutive(times: int, words: Sequence[str]) -> dict[str, Any]:
     Args:
         words: the command, without ``ppro``.
     """
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    launch = ["--standalone", "--nproc-per-node=2", "-m", "ppro"]
     failures = []
     for number in range(times):
         with tempfile.TemporaryDirectory() as folder:
-            command = [*launch, "-m", "ppro", *words, "--out", str(Path(folder) / "run")]
-            ended = subprocess.run(
-                command, capture_output=True, text=True, check=False, env=_environment({})
-            )
+            command = [*launch, *words, "--out", str(Path(folder) / "run")]
+            ended = run_module("torch.distributed.run", command, capture_output=True, env=_FIXED)
             whole = (Path(folder) / "run" / "result.json").is_file()
         if ended.returncode or not whole or "terminate called" in ended.stderr:
             failures.append({"run": number, "status": ended.returncode, "end": ended.stderr[-500:]})

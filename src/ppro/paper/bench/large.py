@@ -17,6 +17,7 @@ from ppro.data.large.store import read_meta
 from ppro.data.splits import fixed_splits
 from ppro.errors import DataError, PProError
 from ppro.paper.bench.memory import status_kib
+from ppro.processes import run_module
 from ppro.settings.limits import LARGE_EPOCHS
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
@@ -72,7 +73,7 @@ def ensure_graph(root: Path, plan: LargePlan) -> Path:
     folder = graph_folder(root, plan)
     if not folder.exists():
         sizes = (f"--{key}={getattr(plan, key)}" for key in ("nodes", "degree", "classes"))
-        words = ["data", "generate", str(folder), *sizes, f"--features={plan.features}"]
+        words = ["data", "generate", str(folder.absolute()), *sizes, f"--features={plan.features}"]
         _child(["ppro", *words], f"generating {folder} failed")
     made = read_meta(folder).made_with
     if made != {key: float(value) for key, value in asdict(plan).items()}:
@@ -87,15 +88,14 @@ def measure_large(root: Path, case: LargeCase) -> dict[str, Any]:
         PProError: the training failed.
     """
     folder = ensure_graph(root, case.plan)
-    words = ["ppro.paper.bench.large", str(folder), json.dumps(asdict(case))]
+    words = ["ppro.paper.bench.large", str(folder.absolute()), json.dumps(asdict(case))]
     row: dict[str, Any] = json.loads(_child(words, f"training on {folder} failed"))
     return row
 
 
 def _child(words: list[str], failure: str) -> str:
     """Return the last line that a module prints on standard output."""
-    command = [sys.executable, "-m", *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    done = run_module(words[0], words[1:], stdout=subprocess.PIPE)
     if done.returncode != 0:
         raise PProError(f"{failure}; the lines above say why")
     return done.stdout.splitlines()[-1]

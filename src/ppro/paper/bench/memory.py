@@ -1,8 +1,6 @@
 """Peak memory of one training step, measured in a process of its own."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import torch
 from ppro.errors import PProError
 from ppro.paper.bench.cases import Case, bench_graph
 from ppro.paper.bench.measure import our_epoch
+from ppro.processes import run_module
 
 _STATUS = Path("/proc/self/status")
 
@@ -18,10 +17,9 @@ _STATUS = Path("/proc/self/status")
 def peak_of_step(case: Case, device: str) -> float:
     """MiB that an epoch needs at its peak beyond what the process held before it."""
     words = [case.graph, case.form, str(case.max_steps), case.strategy, device]
-    command = [sys.executable, "-m", "ppro.paper.bench.memory", *words]
     # With a fixed threshold, freed blocks go back to the system and RSS follows what is alive.
-    env = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    env = {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
+    done = run_module("ppro.paper.bench.memory", words, capture_output=True, env=env)
     if done.returncode != 0:
         raise PProError(f"the memory measurement failed: {done.stderr.strip()[-300:]}")
     return float(json.loads(done.stdout)["mib"])
