@@ -45,6 +45,7 @@ PARTS = {
         {"measures": ["degree-gap", "degree", "size"]},
         ("degree gap", "size of h0"),
     ),
+    "judges": Part("judges", {"judges": "referee", "teaching": "compare"}, ("referee",)),
     "metric": Part("metric", {"metric": "worst-recall"}, ("worst recall",)),
     "backbone": Part("backbone", {"backbone": "gated", "gate": 0.4}, ("gated",)),
 }
