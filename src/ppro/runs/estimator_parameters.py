@@ -15,7 +15,8 @@ from ppro.training.assembly import OwnBackbone
 from ppro.training.class_weights import ClassWeight
 
 SETTINGS = (
-    *("strategy", "max_steps", "epsilon", "hidden", "dropout", "feature_norm"),
+    *("strategy", "teaching", "judges", "max_steps", "epsilon", "hidden", "dropout"),
+    "feature_norm",
     *("lr", "weight_decay", "epochs", "patience", "metric"),
 )
 """The parameters of the estimator that are settings of the same name."""
@@ -29,6 +30,8 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         backbone: str | OwnBackbone | None = None,
         *,
         strategy: str | None = None,
+        teaching: str | None = None,
+        judges: str | None = None,
         max_steps: int | None = None,
         epsilon: float | None = None,
         hidden: int | None = None,
@@ -49,6 +52,8 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.backbone = backbone
         self.strategy = strategy
+        self.teaching = teaching
+        self.judges = judges
         self.max_steps = max_steps
         self.epsilon = epsilon
         self.hidden = hidden
