@@ -17,6 +17,7 @@ from ppro.compute.features import Features
 from ppro.compute.propagation import Adjacency
 from ppro.compute.sparse import from_rows, transpose
 from ppro.nn.batched import PProNetwork
+from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.network import Inputs, Network, Rows
 from ppro.nn.priority import moments, standardised
 from ppro.training.fit import NodeTable
@@ -96,13 +97,13 @@ def cut(model: Network, inputs: Inputs, field: Tensor) -> CutInputs:
     matrix = _square(inputs.adjacency.matrix, field)
     adjoint = matrix if inputs.adjacency.symmetric else transpose(matrix)[0]
     scales: tuple[tuple[Tensor, Tensor], ...] = ()
-    if isinstance(model, PProNetwork) and model.controllers is not None:
+    if isinstance(model, PProNetwork | ComparingNetwork) and model.controllers is not None:
         scales = tuple(moments(measure) for measure in _changing(model, inputs))
     features = _some_features(inputs.features, field)
     return CutInputs(features, Adjacency(matrix, adjoint), inputs.influence[field], scales)
 
 
-def _changing(model: PProNetwork, inputs: Inputs) -> Iterator[Tensor]:
+def _changing(model: PProNetwork | ComparingNetwork, inputs: Inputs) -> Iterator[Tensor]:
     """Yield each measure of embeddings, as the first step of a pass finds it. Shape ``[R, n]``."""
     backbone, adjacency = model.backbone, inputs.adjacency
     h0 = backbone.initial(inputs.features, adjacency, None)

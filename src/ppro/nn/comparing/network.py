@@ -127,6 +127,12 @@ class ComparingNetwork(Network):
         """The backbone's running means."""
         return self.backbone.statistics()
 
+    def reach(self) -> int | None:
+        """How many hops away a node can matter: one more than L steps, for the neighbours' view."""
+        if self.backbone.hops is None:
+            return None
+        return self.max_steps * self.backbone.hops + self.backbone.hops_before + 1
+
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
         """Choose a step for every row by the predictions of all nodes, then classify it there."""
         with torch.no_grad():
