@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from ppro.cli import main
 from ppro.data import deep_nodes
+from ppro.data.names import PER_CLASS
 from ppro.paper import experiment as experiments
 from ppro.paper import planted, planted_tables
 from ppro.paper.experiment import Plan
@@ -86,6 +89,18 @@ def test_a_tiny_version_runs_from_end_to_end(tmp_path: Path) -> None:
     text = planted_tables.markdown(plan.store, points)
     for entrant in entrants_of(points[0]):
         assert f"\n| {entrant.title} | " in text
+
+
+def test_one_method_on_one_split_by_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--quick", "--only", PER_CLASS, "--only", "gprgnn", "--results", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["ppro", "reproduce", "planted", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert Store(tmp_path).places("planted/few-labels") == ["planted/few-labels/gprgnn"]
+    assert "Not measured yet" in capsys.readouterr().out
 
 
 def put(store: Store, point: Point, key: str, test: list[float], validation: float) -> None:

@@ -93,6 +93,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce ablation sensitivity --only cora
 
+      ppro reproduce planted personal --device cuda --jobs 4
+
       ppro reproduce all --render-only --page docs/results.md
     """
     from ppro.compute.device import find_device
