@@ -91,7 +91,9 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(ppro: Command, workplac
     ("words", "told"),
     [
         (("csbm", "--space", "papers"), "--space papers: unknown; did you mean 'paper'?"),
-        (("csbm", "--study", "a/b"), "leave slashes out"),
+        (("csbm", "--study", "a/b"), "without slashes"),
+        (("csbm", "--study", ".."), "not . or .."),
+        (("csbm", "--study", "a\x1b"), "it names files"),
         (("csbm", "--out", "."), "is a folder; name a TOML file"),
         (("csbm", "--storage", "mysql://x"), "use a journal file"),
         (("csbm", "--backbone", "sgc"), "use --space paper"),

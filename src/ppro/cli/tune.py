@@ -1,6 +1,5 @@
 """``ppro tune``: search settings on validation accuracy, alone or with other workers."""
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, shown
 from ppro.errors import RunError, SettingsError
+from ppro.files import is_name
 from ppro.parts.choices import Kind
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 
@@ -155,8 +155,10 @@ def _optuna() -> Iterator[None]:
 
 
 def _check_names(study: str, out: Path | None) -> None:
-    if not re.fullmatch(r"[^/\\\s][^/\\]*", study):
-        raise SettingsError(f"--study {study!r}: it names files; leave slashes out")
+    if not is_name(study):
+        raise SettingsError(
+            f"--study {study!r}: it names files; give a short name without slashes, not . or .."
+        )
     if out is not None and out.is_dir():
         raise RunError(f"--out {out}: is a folder; name a TOML file")
 

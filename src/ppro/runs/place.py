@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppro.errors import RunError
-from ppro.files import HIDDEN, free_name, is_taken, make_folders, numbered, remove_empty
+from ppro.files import HIDDEN, as_name, free_name, is_taken, make_folders, numbered, remove_empty
 from ppro.runs.config import RunConfig, read_config, write_config
 from ppro.runs.writing import check_writable
 from ppro.settings.settings import PPRO
@@ -65,7 +65,7 @@ def place_of_training(
     """
     settings = config.settings
     method = settings.strategy if settings.model == PPRO else settings.model
-    usual = runs / f"{config.dataset}-{method}"
+    usual = runs / as_name(f"{config.dataset}-{method}")
     if resume:
         yield _stopped(out, usual, config)
         return

@@ -7,7 +7,6 @@ folder under its final name is never half a run.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any
 from ppro.data.files import Schema, write_schema
 from ppro.data.splits import Splits
 from ppro.errors import RunError
-from ppro.files import HIDDEN, is_taken, readable_json, whole_folder, write_text
+from ppro.files import is_taken, readable_json, staged, whole_folder, write_text
 from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, own_parts, write_config
@@ -146,7 +145,8 @@ def check_writable(out: Path) -> None:
             raise RunError(f"{out}: already exists; choose another --out or remove it")
         while not os.path.lexists(place):
             place = place.parent
-        tempfile.TemporaryDirectory(dir=place, prefix=HIDDEN).cleanup()
+        with staged(place, folder=True):
+            pass
     except OSError as error:
         reason = f"cannot be written to ({error.strerror})"
         raise RunError(f"{out}: {reason}; choose another --out") from None

@@ -15,7 +15,7 @@ from ppro.data.loading import make_splits
 from ppro.data.names import is_drawn, split_names
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
-from ppro.files import whole_file
+from ppro.files import as_name, whole_file
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.parts import RIVALS, STRATEGIES
@@ -112,7 +112,7 @@ def search_recipe(
 
 def keep_recipe(recipe: Recipe, folder: Path) -> Path:
     """Write a recipe that a search found to a folder, under a name that is free."""
-    names = (f"{recipe.dataset}-auto{'' if i == 1 else f'-{i}'}.toml" for i in count(1))
+    names = (f"{as_name(recipe.dataset)}-auto{'' if i == 1 else f'-{i}'}.toml" for i in count(1))
     path = next(folder / name for name in names if not (folder / name).exists())
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as part:
@@ -149,7 +149,7 @@ def study_name(recipe: Recipe, space: str | None) -> str:
         method = [settings.model]
     else:
         method = [settings.strategy, *([] if settings.backbone == "appnp" else [settings.backbone])]
-    return "-".join([recipe.dataset, *method, *([space] if space else [])])
+    return "-".join([as_name(recipe.dataset), *method, *([space] if space else [])])
 
 
 def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:

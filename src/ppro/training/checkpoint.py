@@ -8,10 +8,8 @@ is always whole, whenever the power fails.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +20,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from ppro.errors import RunError
+from ppro.files import whole_file
 from ppro.settings.limits import CHECKPOINT_EVERY
 from ppro.training.fingerprint import Fingerprint, differing
 
@@ -172,23 +171,8 @@ class Keeper:
 
 def write_durably(path: Path, content: bytes) -> None:
     """Write a file that is either there as a whole or not at all, even after a power failure."""
-    staging = path.with_name(f".ppro-{path.name}-{os.getpid()}")
-    try:
-        with staging.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(staging, path)
-    except BaseException:
-        staging.unlink(missing_ok=True)
-        raise
-    # The new name has to reach the disk too; not every system lets a folder be flushed.
-    with suppress(OSError):
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with whole_file(path) as part:
+        part.write_bytes(content)
 
 
 def _opened(path: Path) -> Any:
