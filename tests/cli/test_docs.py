@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 RUN_HERE = (
     "README.md",
     "docs/index.md",
+    "docs/planted.md",
     "docs/report.md",
     "docs/tracking.md",
     "docs/api/index.md",
