@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ppro.cli import console
+from ppro.cli.outcome import COMPARISON
 from ppro.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ppro.settings.settings import Settings
     from ppro.training.fit import Fit
 
-KEY = "against_backbone"
-"""What the facts of a run call the comparison."""
 NOT_COMPARED = "interrupted: the run is saved whole, without the comparison"
 
 
@@ -31,6 +30,11 @@ def check(settings: Settings, splits: Splits | None = None) -> None:
     if torchrun.is_one_of_several():
         raise SettingsError("--compare: trains on one process; leave torchrun out")
     check_comparable(settings, splits)
+
+
+def is_missing(facts: dict[str, Any]) -> bool:
+    """Tell whether the facts of a run lack the comparison."""
+    return COMPARISON not in facts
 
 
 def with_comparison(
@@ -57,4 +61,4 @@ def with_comparison(
                 tried.append(train_bare(graph, splits, settings, depth, **options))
     except KeyboardInterrupt:
         return facts
-    return add_facts(Path(facts["out"]), facts, {KEY: against_backbone(result, tried)})
+    return add_facts(Path(facts["out"]), facts, {COMPARISON: against_backbone(result, tried)})

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ppro.cli import console
-from ppro.cli.comparing import KEY
 from ppro.cli.console import count
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from ppro.settings.settings import Settings
 
 MAX_BAR = 40
+COMPARISON = "against_backbone"
+"""What the facts of a run call the difference from the bare backbone."""
 
 
 def method_of(settings: Settings) -> str:
@@ -56,7 +57,7 @@ def _against_backbone(facts: dict[str, Any]) -> list[tuple[str, str]]:
     from ppro.parts import METRICS
     from ppro.training.backbone_alone import difference_in_words
 
-    found = facts.get(KEY)
+    found = facts.get(COMPARISON)
     if found is None:
         return []
     depth = f"at depth {found['steps']}, the best of {', '.join(found['tried'])} by validation"
@@ -74,7 +75,7 @@ def _collapsed(facts: dict[str, Any], settings: Settings) -> list[str]:
     assert found is not None
     tips = []
     if found.shares_a_step:
-        tips.append(_for_steps(settings, compared=KEY in facts))
+        tips.append(_for_steps(settings, compared=COMPARISON in facts))
     if found.has_equal_priorities:
         tips.append(_for_priorities(settings, capped=found.is_capped))
     return [f"{line}; {tip}" for line, tip in zip(found.verdicts(), tips, strict=True)]

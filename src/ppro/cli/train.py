@@ -184,7 +184,7 @@ def train(  # noqa: PLR0913 - one argument per option
     show_training(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
-    if facts["interrupted"] or (compare and comparing.KEY not in facts):
+    if facts["interrupted"] or (compare and comparing.is_missing(facts)):
         console.warn(STOPPED if facts["interrupted"] else comparing.NOT_COMPARED)
         raise typer.Exit(console.INTERRUPTED)
 
