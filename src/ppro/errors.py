@@ -13,6 +13,10 @@ class SettingsError(PProError):
     """A setting, a recipe or a command-line value is unknown or out of range."""
 
 
+class TrainingError(PProError):
+    """A training came to nothing: its losses left the range of numbers."""
+
+
 class RunError(PProError):
     """A run folder is missing, incomplete or of a format this version cannot read."""
 

@@ -24,6 +24,25 @@ def normalised(features: Tensor, norm: FeatureNorm) -> Tensor:
     return row_normalised(features) if norm == "row" else unit_rows(features)
 
 
+def lost_rows(features: Tensor, norm: FeatureNorm) -> int:
+    """Return how many rows hold numbers that normalising turns into zeros, or into no numbers.
+
+    Sums and squares of very large or very small numbers leave the range of float32.
+    """
+    if norm == "none":
+        return 0
+    before, after = (_largest_of_rows(x) for x in (features, normalised(features, norm)))
+    return int(((before != 0) & ~((after > 0) & after.isfinite())).sum())
+
+
+def _largest_of_rows(features: Tensor) -> Tensor:
+    """Return the largest absolute value of each row, or NaN. Shape ``[n]``."""
+    if features.layout != torch.sparse_csr:
+        return features.abs().amax(1) if features.shape[1] else features.new_zeros(len(features))
+    rows, values = row_indices(features), features.values().abs()
+    return values.new_zeros(features.shape[0]).scatter_reduce_(0, rows, values, "amax")
+
+
 def unit_rows(features: Tensor) -> Tensor:
     """Return each row divided by its Euclidean length; a row of zeros stays as it is."""
     if features.layout != torch.sparse_csr:

@@ -28,6 +28,7 @@ from ppro.settings.settings import Settings, part_of
 from ppro.training.assembly import build_model
 from ppro.training.checkpoint import Checkpoint, Checkpointing
 from ppro.training.class_weights import ClassWeight, class_weights
+from ppro.training.divergence import check_learned
 from ppro.training.fingerprint import fingerprint
 from ppro.training.fit import Fit, check_count
 from ppro.training.memory import GIB, Sizes, available, estimate
@@ -126,6 +127,7 @@ class SharedTraining:
         trainer = self._trainer()
         history = trainer.run(on_epoch if ranks.rank == 0 else None)
         seconds = time.perf_counter() - start
+        check_learned(history, self.settings, None)
         own = described(trainer.model, shard, runs)
         masks = (shard.splits.val, shard.splits.test)
         val, test = (accuracy_over(own, shard, mask, ranks) for mask in masks)

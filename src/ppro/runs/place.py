@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ppro.errors import RunError
+from ppro.errors import RunError, TrainingError
 from ppro.files import HIDDEN, as_name, free_name, is_taken, make_folders, numbered, remove_empty
 from ppro.runs.config import RunConfig, read_config, write_config
 from ppro.runs.writing import check_writable
@@ -67,7 +67,12 @@ def place_of_training(
     method = settings.strategy if settings.model == PPRO else settings.model
     usual = runs / as_name(f"{config.dataset}-{method}")
     if resume:
-        yield _stopped(out, usual, config)
+        stopped = _stopped(out, usual, config)
+        try:
+            yield stopped
+        except TrainingError:
+            stopped.forget()
+            raise
         return
     check_writable(out or free_name(usual.parent, usual.name))
     made = make_folders((out or usual).absolute().parent)
@@ -76,8 +81,9 @@ def place_of_training(
         place = _claim(out) if out else _claim_numbered(usual)
         _write_config(place.checkpoint, config)
         yield place
-    except BaseException:
-        if place is not None and not place.begun:
+    except BaseException as error:
+        # To go on with losses that are no numbers is of no use.
+        if place is not None and (not place.begun or isinstance(error, TrainingError)):
             place.forget()
         remove_empty(made)
         raise

@@ -226,6 +226,7 @@ class _Clock:
                 device=self.device,
                 threads=self.threads,
                 on_epoch=stop,
+                diverged="keep",
             )
         if result is None:
             torch.cuda.empty_cache()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -89,7 +90,8 @@ def _train(
     """Train the jobs of one program; where memory is short, in halves."""
     rows, settings = torch.tensor([job.row for job in jobs]), [job.settings for job in jobs]
     try:
-        result = fit(graph, splits.take(rows), settings, device=device, on_epoch=on_epoch)
+        options: Any = {"device": device, "on_epoch": on_epoch, "diverged": "keep"}
+        result = fit(graph, splits.take(rows), settings, **options)
         if result.history.interrupted:
             raise KeyboardInterrupt
         yield from (_done(job, i, result) for i, job in enumerate(jobs))

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ppro.compute.allocator import return_freed_memory
+from ppro.compute.features import lost_rows
 from ppro.compute.layers import generators
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
@@ -53,6 +54,14 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
         )
     # A network that prepares a graph in a way of its own needs the pair list.
     usual = getattr(made.prepare, "__func__", None) is getattr(Network.prepare, "__func__", made)
+    if not isinstance(graph, LargeGraph) and (
+        lost := lost_rows(graph.features, settings.inputs.feature_norm)
+    ):
+        logger.warning(
+            "%s: %d rows of features become zero when normalised (feature_norm=%s), for their "
+            "numbers are out of range; scale them before",
+            *(graph.name, lost, settings.inputs.feature_norm),
+        )
     if not (isinstance(graph, LargeGraph) and usual):
         return made.prepare(graph, settings, device)
     if device.type == "cpu":

@@ -107,7 +107,7 @@ def train_bare(
         KeyboardInterrupt: Ctrl-C ended it early.
     """
     bare = [bare_settings(one, steps) for one in settings]
-    result = fitting.fit(graph, splits, bare, **options)
+    result = fitting.fit(graph, splits, bare, **{"diverged": "keep", **options})
     if result.history.interrupted:
         raise KeyboardInterrupt
     return Bare(steps, result.val_score, result.test_score)

@@ -30,6 +30,7 @@ from ppro.training.assembly import (
 from ppro.training.checkpoint import Checkpoint, Checkpointing, Keeper
 from ppro.training.class_weights import ClassWeight, class_weights, weighted
 from ppro.training.comparing import ComparingTrainer
+from ppro.training.divergence import Diverged, check_learned
 from ppro.training.fingerprint import fingerprint
 from ppro.training.stopping import History
 from ppro.training.threads import share_out, use_threads, worth_cores
@@ -123,7 +124,7 @@ def measured(
     return hits, metric.of_runs(nodes.probabilities, labels.expand_as(masks), masks)
 
 
-def fit(
+def fit(  # noqa: PLR0913 - one argument per option
     graph: Graph,
     splits: Splits,
     settings: Sequence[Settings],
@@ -135,6 +136,7 @@ def fit(
     class_weight: ClassWeight | None = None,
     checkpoint: Checkpointing | Path | str | None = None,
     resume: bool = False,
+    diverged: Diverged = "error",
 ) -> Fit:
     """Train one run for each of the settings, all together.
 
@@ -149,10 +151,12 @@ def fit(
         checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
         resume: go on from the checkpoint, with as many threads as it was begun with; where there
             is none, begin. On a CPU the result is that of a training never interrupted.
+        diverged: "keep" gives a run whose loss was never finite the state before its training.
 
     Raises:
         SettingsError: there are no settings, they disagree, or the split has another number of
             runs.
+        TrainingError: the loss of a run was never finite.
     """
     check_count(splits, settings)
     settings = settings_for(backbone, settings)
@@ -172,6 +176,8 @@ def fit(
     task = _Task(graph, inputs, splits, settings, backbone, weights)
     model, history = _train(task, cores, on_epoch, saved)
     seconds = time.perf_counter() - start
+    if diverged == "error":
+        check_learned(history, settings, graph)
     outcome = outcome_of_all(model, inputs, graph, len(settings))
     nodes = NodeTable.of(outcome)
     val, val_score = measured(nodes, graph.labels, splits.val, settings[0])

@@ -16,7 +16,8 @@ MEASURED = (
     *("train_loss", "controller_loss", "val_loss", "val_accuracy", "mean_step", "val_score"),
 )
 """What is measured in every epoch; the score is that of the chosen metric."""
-_VAL_LOSS, _VAL_SCORE = MEASURED.index("val_loss"), MEASURED.index("val_score")
+_TRAIN_LOSS, _VAL_LOSS = MEASURED.index("train_loss"), MEASURED.index("val_loss")
+_VAL_SCORE = MEASURED.index("val_score")
 _TENSORS = ("held", "now", "score", "loss", "level", "best_epoch", "stopped", "going", "log")
 
 
@@ -51,7 +52,7 @@ class Record:
         patience: epochs without a better state after which a run stops.
         selection: what makes a state better: the score on validation nodes (ties: the lower
             loss), its exponential moving average, which noise moves less, or the loss.
-        every: epochs between two validations; a run is never stopped before the next one.
+        quiet: epochs at the beginning that validate nothing; patience begins after them.
     """
 
     def __init__(
@@ -60,10 +61,10 @@ class Record:
         epochs: int,
         patience: int,
         selection: Selection = "score",
-        every: int = 1,
+        quiet: int = 0,
     ) -> None:
         runs, device = states[0].shape[0], states[0].device
-        self.patience, self.selection, self.every = max(patience, every), selection, every
+        self.patience, self.selection, self.quiet = patience, selection, quiet
         self.states = [state.clone() for state in states]
         self.held = torch.arange(runs, device=device)
         self.now = torch.zeros((), dtype=torch.int64, device=device)
@@ -84,12 +85,13 @@ class Record:
         loss = metrics[_VAL_LOSS]
         score = self._scored(metrics[_VAL_SCORE], loss)
         better = (score > self.score) | ((score == self.score) & (loss < self.loss))
-        self._keep(better, states)
+        better &= loss.isfinite() & metrics[_TRAIN_LOSS].isfinite()
+        better = self._keep(better, states)
         self.score.copy_(torch.where(better, score, self.score))
         self.loss.copy_(torch.where(better, loss, self.loss))
         self.best_epoch.copy_(torch.where(better, self.now, self.best_epoch))
         self.stopped.add_(self.going)
-        self.going.logical_and_(self.now - self.best_epoch < self.patience)
+        self.going.logical_and_(self.now - self.best_epoch.clamp(min=self.quiet) < self.patience)
         self.now.add_(1)
 
     def _scored(self, score: Tensor, loss: Tensor) -> Tensor:
@@ -101,16 +103,20 @@ class Record:
         seen = score.isfinite()
         self.level.copy_(torch.where(seen, self.level.lerp(score, 1 - SMOOTHING), self.level))
         # Divided by the weight that the moving average has gathered since it began at zero.
-        validations = (self.now + self.every) // self.every
+        validations = (self.now + 1 - self.quiet).clamp(min=1)
         smooth = self.level / (1 - SMOOTHING ** validations.to(torch.float64))
         return torch.where(seen, smooth.to(loss.dtype), torch.nan)
 
-    def _keep(self, better: Tensor, states: Sequence[Tensor]) -> None:
+    def _keep(self, better: Tensor, states: Sequence[Tensor]) -> Tensor:
+        """Keep the states that are better and finite; returns of which runs. Shape ``[R]``."""
         if not better.is_cuda and not bool(better.any()):
-            return
+            return better
+        finite = torch.stack([state.isfinite().all(1) for state in states]).all(0)
+        better = better.index_copy(0, self.held, better[self.held] & finite)
         chosen = better[self.held].unsqueeze(1)
         for best, state in zip(self.states, states, strict=True):
             best.index_copy_(0, self.held, torch.where(chosen, state, best[self.held]))
+        return better
 
     def finished(self, share: float) -> Tensor | None:
         """Positions of the runs to go on with, once that share of those held has finished."""
