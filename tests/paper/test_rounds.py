@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from ppro.paper import fresh, rounds, rounds_tables, shipped
+from ppro.data import Splits
+from ppro.graph.core import Graph
+from ppro.paper import experiment, fresh, rounds, rounds_tables, shipped
 from ppro.paper.cells import Cell
 from ppro.paper.choice import choose, proposals
 from ppro.paper.contest import STRATEGIES, Contest, contest
@@ -16,6 +18,7 @@ from ppro.paper.experiment import Candidate, Plan
 from ppro.paper.pool import missing, run_missing
 from ppro.paper.rounds import FINALS, PLAYOFFS, Round
 from ppro.paper.store import Store
+from ppro.search.batches import Done, train_all
 from ppro.settings.settings import Settings
 from tests.paper.support import keep
 
@@ -90,6 +93,24 @@ def run(round_: Round, names: list[str], plan: Plan) -> list[str]:
 def test_no_round_sees_a_test_node(plan: Plan) -> None:
     for round_ in (FINALS, PLAYOFFS):
         assert not any(e.tested for e in round_.experiments(plan, NAMES))
+
+
+@pytest.mark.data
+def test_no_training_of_a_round_is_shown_a_test_node(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[Splits]()
+
+    def shown(graph: Graph, splits: Splits, *rest: Any) -> list[Done]:
+        seen.append(splits)
+        return train_all(graph, splits, *rest)
+
+    monkeypatch.setattr(experiment, "train_all", shown)
+    short = replace(PLAYOFFS, runs_of_random=2, candidates=FINALS.candidates)
+    for round_ in (SHORT, short):
+        run(round_, ["texas-l2b"], plan)
+    assert len(seen) == 2
+    assert all(splits.val.any() and not splits.test.any() for splits in seen)
 
 
 @pytest.mark.data

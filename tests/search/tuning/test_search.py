@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,6 +16,9 @@ from torch import Tensor
 
 from ppro.data import Splits
 from ppro.errors import RunError
+from ppro.graph.core import Graph
+from ppro.search.batches import Done, train_all
+from ppro.search.tuning import evaluation
 from ppro.search.tuning.evaluation import ON_CPU, Evaluator, batch_size
 from ppro.search.tuning.session import Session
 from ppro.settings.limits import SEARCH_SEED
@@ -110,6 +114,23 @@ def test_no_test_label_is_read() -> None:
         assert not worker._hidden.test.any()
     assert not torch.equal(graph.labels, other)
     assert found[0] == found[1]
+
+
+def test_no_test_node_is_shown_to_a_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[Splits]()
+
+    def shown(graph: Graph, splits: Splits, *rest: Any) -> list[Done]:
+        seen.append(splits)
+        return train_all(graph, splits, *rest)
+
+    monkeypatch.setattr(evaluation, "train_all", shown)
+    worker = session(tmp_path)
+    finish(worker)
+    assert worker.subject.splits.test.any()
+    assert seen
+    assert not any(splits.test.any() for splits in seen)
 
 
 def test_an_interrupted_search_keeps_its_trials(tmp_path: Path) -> None:
