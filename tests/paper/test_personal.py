@@ -68,10 +68,11 @@ def test_validation_says_which_strategy_counts(tmp_path: Path) -> None:
     put(store, "dblp-noise", "l2u", [70.0, 71.0, 72.0], 84.0)
     text = personal_tables.markdown(store)
     assert (
-        "Graphs without noise: 2; better beyond two standard errors on 0, worse on 1, a tie "
-        "on 1; worse beyond one standard error on 1: Cora. Mean difference -0.25." in text
+        "The chosen strategy is better beyond two standard errors on 0, worse on 1 and a tie on 1 "
+        "of 2 graphs without noise; worse beyond one standard error on 1: Cora; mean difference "
+        "-0.25." in text
     )
-    assert personal_tables.in_short(store).endswith("on 1: Cora. Mean difference -0.25.")
+    assert personal_tables.in_short(store).endswith("on 1: Cora; mean difference -0.25.")
     assert "| DBLP with noise | 3 | 71.0 ± 1.0 (4) | L2B, held |" in text
 
 

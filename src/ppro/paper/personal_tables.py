@@ -38,7 +38,7 @@ def markdown(
     with_noise = _duels(noisy_arenas() if noisy is None else noisy, store)
     rows = [_row(one) for one in (*found, *with_noise)]
     told = section(TITLE, _TEXT, _HEAD, rows, "personal")
-    return f"{told}\n{conclusion(found)}\n" if found else told
+    return f"{told}\nThe chosen strategy is {conclusion(found)}\n" if found else told
 
 
 def _duels(where: Sequence[Arena], store: Store) -> list[Duel]:
@@ -75,22 +75,22 @@ def in_short(store: Store) -> str:
     """Return the count for a summary; "" before anything is measured."""
     found = _duels(arenas(), store)
     link = "[table](#personal-steps-against-the-best-fixed-depth)"
-    told = "- The better strategy, steps untuned, against the best fixed depth"
-    return f"{told} ({link}). {conclusion(found)}" if found else ""
+    told = "- The strategy that validation chose, its steps untuned, against the best fixed depth"
+    return f"{told} ({link}): {conclusion(found)}" if found else ""
 
 
 def conclusion(found: Sequence[Duel]) -> str:
     """Return how often the chosen strategy is better or worse, and by how much on average."""
     pairs = [(one.arena.title, c) for one in found if (c := one.better.against(one.fixed))]
     if not pairs:
-        return "The runs are not paired yet."
+        return "not paired with it yet."
     verdicts = [c.verdict for _, c in pairs]
     lower = [title for title, c in pairs if c.difference < -c.standard_error]
     names = f": {', '.join(lower)}" if lower else ""
     mean = fmean(c.difference for _, c in pairs)
     return (
-        f"Graphs without noise: {len(pairs)}; better beyond two standard errors on "
-        f"{verdicts.count('better')}, worse on {verdicts.count('worse')}, a tie on "
-        f"{verdicts.count('tie')}; worse beyond one standard error on {len(lower)}{names}. Mean "
-        f"difference {mean:+.2f}."
+        f"better beyond two standard errors on {verdicts.count('better')}, worse on "
+        f"{verdicts.count('worse')} and a tie on {verdicts.count('tie')} of {len(pairs)} graphs "
+        f"without noise; worse beyond one standard error on {len(lower)}{names}; mean difference "
+        f"{mean:+.2f}."
     )
