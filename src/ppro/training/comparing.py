@@ -47,21 +47,13 @@ class ComparingTrainer(JudgedTrainer):
         self.first_theta = self.theta.flat.clone()
 
     @property
-    def every(self) -> int:
-        """Epochs between two judgings, which validate too."""
-        return self.settings.controllers.judge_every
-
-    @property
     def held(self) -> bool:
         """Whether the backbone begins anew at the common depth once that is found."""
         return self.settings.controllers.start == "held"
 
     def _program(self) -> Callable[[], None]:
-        """What does an epoch: every few of them the controllers are judged and learn.
-
-        So they are in the last epoch, since a state that nobody has validated is never kept.
-        """
-        last, done = self.settings.training.epochs, int(self.record.now)
+        """What does an epoch: every few of them the controllers are judged and learn."""
+        every, done = self.settings.controllers.judge_every, int(self.record.now)
         plain, judged = self._recorded(self.plain_epoch), self._recorded(self.judged_epoch)
 
         def epoch() -> None:
@@ -69,26 +61,42 @@ class ComparingTrainer(JudgedTrainer):
             if self.held and done == self.settings.controllers.warm_up:
                 self.theta.restart(self.first_theta)
             done += 1
-            (plain if done % self.every and done < last else judged)()
+            (plain if done % every else judged)()
 
         return epoch
 
     def plain_epoch(self) -> None:
-        """θ learns at the steps that were chosen last; nothing is validated."""
+        """θ learns at the steps that were chosen last; the runs' own backbones are validated."""
         loss, mean_step = self.update_backbone()
-        unknown = torch.full_like(loss, torch.nan)
-        self._record([loss, unknown, unknown, unknown, mean_step, unknown])
+        with torch.no_grad(), self.model.alone():
+            validated = self._validated(self.model.predictions(self.own_sight))
+        self._record(loss, torch.full_like(loss, torch.nan), mean_step, validated)
 
     def judged_epoch(self) -> None:
         """θ learns, then the controllers; the same pass validates."""
         loss, mean_step = self.update_backbone()
-        controller_loss, val_loss, val_accuracy, logits = self.judge()
-        score = val_accuracy if self.metric.is_accuracy else self._score(logits)
-        self._record([loss, controller_loss, val_loss, val_accuracy, mean_step, score])
+        controller_loss, *validated = self.judge()
+        self._record(loss, controller_loss, mean_step, validated)
 
-    def _record(self, measured: list[Tensor]) -> None:
+    def _record(
+        self, loss: Tensor, controller_loss: Tensor, mean_step: Tensor, validated: Sequence[Tensor]
+    ) -> None:
+        """Keep what an epoch measured; no state of the warm-up can be the best."""
+        val_loss, val_accuracy, logits = validated
+        score = val_accuracy if self.metric.is_accuracy else self._score(logits)
+        early = self.record.now < self.quiet
+        val_loss, val_accuracy, score = (
+            torch.where(early, torch.nan, value) for value in (val_loss, val_accuracy, score)
+        )
+        measured = [loss, controller_loss, val_loss, val_accuracy, mean_step, score]
         stacked = torch.stack(measured).to(self.record.log.dtype)
         self.record.update(stacked, [optimiser.by_run for optimiser in self.optimisers])
+
+    @property
+    def quiet(self) -> int:
+        """Epochs at the beginning whose states do not count: those of the warm-up."""
+        warm_up = self.settings.controllers.warm_up
+        return warm_up if warm_up < self.settings.training.epochs else 0
 
     def update_backbone(self) -> tuple[Tensor, Tensor]:
         """Lines 3-9: propagate to the chosen steps, then θ^(t+1) = θ^(t) - α_g ∇L_g."""

@@ -78,7 +78,7 @@ class JudgedTrainer(Trainer):
         self.judgings = torch.zeros((), dtype=torch.int64, device=train.nodes.device)
         self.common = torch.full_like(train.nodes[:, 0], model.max_steps)
         super().__init__(model, inputs, train, val, settings, keeper)
-        self.sight = self._sight()
+        self.sight, self.own_sight = self._sight(), self._own_sight()
 
     @property
     def networks(self) -> int:
@@ -128,6 +128,12 @@ class JudgedTrainer(Trainer):
         train, val = self.rows.nodes, self.val_rows.nodes
         wanted = [(train, model.own(train) + self.panel.view), (val, model.own(val))]
         return Sight.of(self.inputs, count, wanted)
+
+    def _own_sight(self) -> Sight:
+        """What the runs' own backbones look at when they are validated."""
+        nodes = self.val_rows.nodes
+        runs = torch.arange(nodes.shape[0], device=nodes.device).unsqueeze(1)
+        return Sight.of(self.inputs, nodes.shape[0], [(nodes, runs.expand_as(nodes))])
 
     def _steps_of_all(self, predictions: StepPredictions) -> Tensor:
         """The step of every node, as the run's own backbone sees it. Shape ``[R, n]``."""
@@ -193,7 +199,7 @@ class JudgedTrainer(Trainer):
             setattr(self, name, getattr(self, name)[runs])
         self.wrong, self.rows = self.wrong[:, runs], self.rows.select(runs)
         super().select(runs)
-        self.sight = self._sight()
+        self.sight, self.own_sight = self._sight(), self._own_sight()
 
     def state(self) -> dict[str, Tensor]:
         """All that training has changed."""

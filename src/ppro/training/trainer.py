@@ -73,7 +73,7 @@ class Trainer:
         states = [optimiser.by_run for optimiser in self.optimisers]
         chosen = self.settings.training
         self.metric: Metric = METRICS.get(chosen.metric)()
-        limits = chosen.epochs, chosen.patience, chosen.selection, self.every
+        limits = chosen.epochs, chosen.patience, chosen.selection, self.quiet
         self.record = Record(states, *limits)
         self._train_of_all_runs = self.train_rows
         self._of_all_runs = {name: getattr(model, name) for name in model.run_buffers}
@@ -111,9 +111,9 @@ class Trainer:
         return 1
 
     @property
-    def every(self) -> int:
-        """Epochs between two validations."""
-        return 1
+    def quiet(self) -> int:
+        """Epochs at the beginning whose states are not validated."""
+        return 0
 
     @property
     def optimisers(self) -> list[RunAdam]:
@@ -145,7 +145,7 @@ class Trainer:
                     do_epoch = self._between_epochs(do_epoch)
                 ctrl_c.check()
         except KeyboardInterrupt:
-            if done < min(self.every, self.settings.training.epochs):
+            if done < min(self.quiet + 1, self.settings.training.epochs):
                 raise
             interrupted = True
         return self._end(interrupted)

@@ -66,7 +66,12 @@ def train_side_by_side(
             while not _over(futures):
                 continue
         joined.stop = True
-        return _join([future.result() for future in futures])
+        wait(futures)
+    # A trainer that failed stopped the others; its error is the one to tell.
+    failed = [error for future in futures if (error := future.exception()) is not None]
+    for error in sorted(failed, key=lambda error: isinstance(error, KeyboardInterrupt)):
+        raise error
+    return _join([future.result() for future in futures])
 
 
 def _over(futures: Sequence[Future[History]]) -> bool:

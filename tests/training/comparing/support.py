@@ -29,7 +29,7 @@ def settings_of(runs: int, **changes: Any) -> list[Settings]:
     """Runs that are judged every two epochs, and go through every phase of a training."""
     base: dict[str, Any] = {
         **{"teaching": "compare", "judge_every": 2, "warm_up": 4, "settle": 6},
-        **{"hidden": 5, "controller_units": 4, "max_steps": 3, "epochs": 30, "patience": 8},
+        **{"hidden": 5, "controller_units": 4, "max_steps": 3, "epochs": 40, "patience": 8},
         **{"lr_controller": 0.02, "feature_norm": "none"},
     }
     return [

@@ -16,7 +16,7 @@ SMOOTHING = 0.93
 """Share of the past in the errors by which the common depth is found, from epoch to epoch."""
 EQUAL = 1e-3
 """Costs whose spread is far below it are equal."""
-THIN = 100.0
+THIN = 500.0
 """With so many training nodes the penalty on priorities is twice what it is with very many."""
 
 
@@ -103,7 +103,7 @@ def comparing_loss(logits: Tensor, gains: Tensor, valid: Tensor) -> Tensor:
 
 
 def penalty(lambda1: Tensor, valid: Tensor) -> Tensor:
-    """Return λ1 (1 + 100 / m): the thinner the evidence, the closer priorities stay to 1. ``[R]``.
+    """Return λ1 (1 + 500 / m): the thinner the evidence, the closer priorities stay to 1. ``[R]``.
 
     Args:
         lambda1: λ1 of each run. Shape ``[R]``.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar, Self
 
 import torch
@@ -100,6 +101,21 @@ class ComparingNetwork(Network):
         self.judges = number
         for parameter in self.backbone.parameters():
             parameter.data = parameter.data.repeat_interleave(1 + number, 0)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Look through the runs' own backbones only, as if there were no judges."""
+        parameters, judges = list(self.backbone.parameters()), self.judges
+        kept = [parameter.data for parameter in parameters]
+        self.judges = 0
+        for parameter, data in zip(parameters, kept, strict=True):
+            parameter.data = data[:: 1 + judges]
+        try:
+            yield
+        finally:
+            self.judges = judges
+            for parameter, data in zip(parameters, kept, strict=True):
+                parameter.data = data
 
     def drop_judges(self) -> None:
         """Keep the backbone of each run alone."""
