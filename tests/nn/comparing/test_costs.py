@@ -192,7 +192,7 @@ def test_the_best_priorities_do_not_depend_on_the_scale_of_costs(
 def test_few_labels_hold_priorities_closer() -> None:
     valid = torch.ones(2, 400)
     valid[0, 100:] = 0
-    assert penalty(torch.tensor([0.5, 0.5]), valid).tolist() == [1.0, 0.625]
+    assert penalty(torch.tensor([0.5, 0.5]), valid).tolist() == [3.0, 1.125]
 
 
 @settings(deadline=None, max_examples=20)
