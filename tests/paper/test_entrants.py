@@ -20,7 +20,7 @@ from ppro.settings.settings import Settings
 from tests.paper.support import keep, reached
 
 TINY = {"hidden": 4, "controller_units": 4, "max_steps": 2, "epochs": 3}
-ARENA = Arena("here", "Here", "csbm", "random-60-20-20", {"nodes": 60, "classes": 3}, 5)
+ARENA = Arena("here", "Here", "csbm", "random-60-20-20", {"nodes": 60, "classes": 3}, 5, choosing=2)
 TWO = Entrant("two", "Two", tuple(Settings(lr=lr, **TINY) for lr in (0.01, 0.05)))
 
 
@@ -40,7 +40,6 @@ def test_combinations_are_offered_in_their_order() -> None:
 def test_validation_chooses_without_test_nodes_and_fresh_seeds_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entrants, "CHOOSING_RANDOM", 2)
     seen: list[tuple[int, int, set[int], str]] = []
 
     def watched(graph: Any, splits: Splits, jobs: Any, *rest: Any) -> Any:

@@ -21,8 +21,8 @@ from ppro.search.methods import method_of
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 
-CHOOSING_PUBLIC, CHOOSING_RANDOM = 5, 5
-"""Runs that choose: where the split is one, and where every run has a split of its own."""
+CHOOSING, CHOOSING_SMALL = 5, 20
+"""Runs that choose; on graphs with few validation nodes five would choose by chance."""
 MORE = 2
 """Times the runs of a plan that measure where splits are random."""
 DEPTHS = (0, 1, 2, 4, 8)
@@ -51,6 +51,7 @@ class Arena:
         title: what tables call it.
         options: of the graph.
         graph_seed: of a graph that is generated, or changed by chance.
+        choosing: runs of each candidate that choose.
     """
 
     place: str
@@ -59,6 +60,7 @@ class Arena:
     split: str
     options: Mapping[str, float | str] = field(default_factory=dict)
     graph_seed: int = 0
+    choosing: int = CHOOSING
 
     def runs(self, plan: Plan) -> int:
         """Return how many runs measure a method."""
@@ -105,7 +107,7 @@ def choosing(arena: Arena, entrant: Entrant) -> Experiment:
         arena.dataset,
         arena.split,
         tuple(Candidate(method, settings) for settings in entrant.offered),
-        CHOOSING_PUBLIC if arena.split == PUBLIC else CHOOSING_RANDOM,
+        arena.choosing,
         SEARCH_SEED,
         tested=False,
         facts={"method": method, "configurations": len(entrant.offered)},

@@ -29,7 +29,7 @@ edges go anywhere. Nothing says to a method which node is which. APPNP at fixed 
 on it with up to {entrants.STEPS} steps, taught by comparing steps and as the paper has it, and
 rivals that mix steps. Every method is offered the same four settings of dropout and learning rate;
 each depth has these four alone, a strategy two starts, the paper's controllers two learning rates
-and a rival two shapes besides. Validation accuracy chooses, in {entrants.CHOOSING_RANDOM} runs on
+and a rival two shapes besides. Validation accuracy chooses, in {entrants.CHOOSING} runs on
 seeds and splits of their own. The graph is that of seed {GRAPH_SEED}; every run has a split of its
 own, the same for all methods."""
 _ACCURACIES = (
