@@ -111,3 +111,30 @@ def test_the_user_s_own_ids_labels_and_feature_names(ppro: Command, workplace: P
     text = (workplace / "own" / "report.html").read_text(encoding="utf-8")
     assert HOSTILE not in text
     assert data_of(workplace / "own" / "report.html")["explorer"]["ids"] == ids
+
+
+@pytest.mark.parametrize(("strategy", "chance"), [("l2b", "P(break)"), ("l2u", "P(update)")])
+def test_controllers_that_compare_are_explained(
+    ppro: Command, workplace: Path, strategy: str, chance: str
+) -> None:
+    taught = ("--set", "teaching=compare", "--set", "judges=folds", "--set", "judge_folds=2")
+    words = ("planted", "--option", "nodes=120", *QUICK, "--set", "max_steps=3", *taught)
+    assert ppro("train", *words, "--strategy", strategy, "--out", "run").status == 0
+    told = ppro("explain", "run", "7")
+    assert told.status == 0, told.err
+    parts = (chance, "what the controllers compare", "agreement with its neighbours")
+    for part in (*parts, "of all nodes of the run", "Training scales them to mean 1"):
+        assert part in " ".join(told.out.split())
+    story = json.loads(ppro("explain", "run", "7", "--json").out)
+    assert story["of_the_run"]["priorities"]["mean"] > 0
+    assert ppro("report", "run").status == 0
+    assert data_of(workplace / "run" / "report.html")["explorer"]["firstDecision"] == (
+        0 if strategy == "l2b" else 1
+    )
+    header, *rows = (workplace / "run" / "nodes.csv").read_text(encoding="utf-8").splitlines()
+    row = dict(zip(header.split(","), rows[7].split(","), strict=True))
+    assert str(story["step"]) == row["step"]
+    assert story["priority"] == pytest.approx(float(row["priority"]), rel=1e-3)
+    assert ppro("predict", "run", "--only", "7", "--out", "some.csv").status == 0
+    some = (workplace / "some.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
+    assert some[header.split(",").index("step")] == row["step"]
