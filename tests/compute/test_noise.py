@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 import torch
@@ -140,3 +142,9 @@ def test_blocks_change_nothing(runs: int, rows: int, width: int, block: int, sha
         patch.setattr(noise, "BLOCK", block)
         assert torch.equal(made.drop(values, matrix_ids(numbers, width), 2), whole)
         assert torch.equal(made.drop_rows(values, numbers, 2), whole)
+
+
+def test_the_fused_dropout_is_there_where_triton_is() -> None:
+    found = noise._gpu_dropout()
+    assert (found is not None) == (importlib.util.find_spec("triton") is not None)
+    assert noise._gpu_dropout() is found

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from ppro.paper.render import comparisons, entries, latex, markdown
+from ppro.paper.render import comparisons, entries, latex, markdown, section
 from ppro.paper.store import Store
 from ppro.paper.tables import Column, Panel, PaperNumber, Table
 from tests.paper.support import keep, reached
@@ -57,3 +58,33 @@ def test_pairs_need_the_same_runs(tmp_path: Path) -> None:
     assert len(comparisons(PANEL, made)) == 1
     keep(made, "cells/cora.public/l2b", reached([84.0]), configurations=1)
     assert comparisons(PANEL, made) == []
+
+
+def test_a_place_without_a_result_says_what_is_missing(tmp_path: Path) -> None:
+    empty = Store(tmp_path)
+    text = markdown(TABLE, empty)
+    assert "| GCNII* | missing (85.3) | – |" in text
+    assert "Nothing measured yet." in text
+    assert "Paired over" not in text
+    assert entries(PANEL, empty)["gcnii-star", "Cora"].difference == ""
+    assert "L2B & -- & -- \\\\" in latex(TABLE, empty)
+
+
+def test_a_panel_that_is_studied_shows_validation_and_the_use_of_steps(tmp_path: Path) -> None:
+    made = store(tmp_path)
+    spread = {**reached([84.9, 85.3], val_mean=82.25), "step_shares": [0.05, 0.5, 0.1, 0.35]}
+    keep(made, "cells/cora.public/l2b", spread, configurations=8)
+    studied = Table("one", "A table", [replace(PANEL, studied=True)])
+    text = markdown(studied, made)
+    assert "| validation; nodes at other steps than the two most common | Cora | Texas |" in text
+    assert "| L2B | 82.2; 15 % | – |" in text
+    assert "| APPNP, backbone alone | 0.0; not recorded | – |" in text
+    assert "Runs: 2. Configurations tried by each search: 8 to 32." in text
+
+
+def test_a_section_is_a_table_or_the_command_that_measures_it() -> None:
+    filled = section("Title", "What to know.", "a|b", [["1", "2"]], "name")
+    assert filled.startswith("## Title\n\nWhat to know.\n\n| a | b |\n")
+    assert "| 1 | 2 |" in filled
+    nothing = section("Title", "What to know.", "a|b", [], "name")
+    assert nothing == "## Title\n\nNot measured yet: run `ppro reproduce name`.\n"

@@ -146,12 +146,11 @@ class Noise:
         Returns:
             Shape ``[R, ...]``.
         """
-        fused = _gpu_dropout() if values.is_cuda else None
-        if fused is None:
-            return values * self.scale(ids, site, rates)
-        rates = self.rates if rates is None else rates
-        keys = _int32(_SITE * (site + 1)), _int32(_EPOCH)
-        return fused(values, ids, self.seeds, rates, self.moment, *keys)
+        if values.is_cuda and (fused := _gpu_dropout()) is not None:
+            rates = self.rates if rates is None else rates
+            keys = _int32(_SITE * (site + 1)), _int32(_EPOCH)
+            return fused(values, ids, self.seeds, rates, self.moment, *keys)
+        return values * self.scale(ids, site, rates)
 
     def drop_rows(self, values: Tensor, rows: Tensor, site: int) -> Tensor:
         """Inverted dropout of rows of a matrix, known by their numbers.
