@@ -18,6 +18,7 @@ from torch_geometric import nn as pyg
 
 from ppro.compute.attention import SLOPE, Attention
 from ppro.compute.features import Features
+from ppro.compute.layers import generators
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.graph.core import Graph
@@ -26,7 +27,10 @@ from ppro.nn import PPro
 from ppro.nn.backbones.gat import GAT
 from ppro.nn.backbones.pyg import Convolving
 from ppro.nn.batched import PProNetwork
+from ppro.nn.comparing.network import ComparingNetwork
+from ppro.nn.comparing.sight import Sight
 from ppro.nn.forward_pass import Pass
+from ppro.nn.part import NetworkSizes
 from ppro.nn.priority import Measure, standardised
 from ppro.nn.priority.heterophily import Heterophily
 from ppro.parts import BACKBONES
@@ -231,7 +235,7 @@ def test_weights_of_edges_weigh_the_neighbours_of_held_convolutions() -> None:
 
 
 @every_backbone
-def test_controllers_and_explanations_see_the_same(name: str) -> None:
+def test_controllers_explanations_and_comparing_controllers_see_the_same(name: str) -> None:
     world, model = World.random(8), made(name, (4,))
     wanted = standardised(measured(model, world))
     model.changing = [Heterophily()]
@@ -243,3 +247,8 @@ def test_controllers_and_explanations_see_the_same(name: str) -> None:
     told = explain_nodes(model, world.inputs, graph)
     assert told.measures is not None
     torch.testing.assert_close(told.measures[:, -1], wanted[0])
+    sizes = NetworkSizes(generators([4]), FEATURES, 3)
+    wanted_of = small_settings(max_steps=model.max_steps, teaching="compare")
+    comparing = ComparingNetwork.around(model.backbone, sizes, [wanted_of]).double()
+    seen = comparing.predictions(Sight.of_all(world.inputs, 1))
+    torch.testing.assert_close(seen.z[:, -1], wanted[0])
