@@ -8,6 +8,7 @@ import typer
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.errors import SettingsError
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES
+from ppro.settings.limits import MOST_CORES
 
 
 def shown(text: str, default: str | bool, **more: Any) -> Any:
@@ -62,6 +63,7 @@ Threads = Annotated[
     typer.Option(
         "--threads",
         min=1,
+        max=MOST_CORES,
         help="CPU threads (default: chosen from the work, or OMP_NUM_THREADS).",
         show_default=False,
     ),

@@ -1,10 +1,11 @@
 """Files that are whole or not there, and texts that every reader takes.
 
 ``names`` finds free names and knows what is a name at all; ``whole`` writes files and folders that
-are whole or not there, ``staging`` keeps them while they are written; ``regular`` opens files and
-nothing else; ``text`` makes JSON and tables.
+are whole or not there, ``staging`` keeps them while they are written; ``locks`` keep two processes
+apart; ``regular`` opens files and nothing else; ``text`` makes JSON and tables.
 """
 
+from ppro.files.locks import held
 from ppro.files.names import (
     HIDDEN,
     MARKER,
@@ -36,6 +37,7 @@ __all__ = [
     "dump_json",
     "flush",
     "free_name",
+    "held",
     "is_name",
     "is_taken",
     "make_folders",

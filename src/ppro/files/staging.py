@@ -8,12 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ppro.files.locks import take_lock
 from ppro.files.names import HIDDEN
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - not on Windows
-    fcntl = None  # type: ignore[assignment]
 
 STAGED = f"{HIDDEN}stage-"
 """How the names of files and folders begin that are not whole yet."""
@@ -40,7 +36,7 @@ def remove_stale(home: Path) -> None:
     """Remove from a folder what processes were writing that are gone; nothing fails by it."""
     with suppress(OSError):
         for path in home.glob(f"{STAGED}*"):
-            lock = _lock(path)
+            lock = take_lock(path)
             if lock is not None:
                 remove(path)
                 os.close(lock)
@@ -88,24 +84,8 @@ def _claim(home: Path, folder: bool) -> tuple[Path, int | None]:
             handle, name = tempfile.mkstemp(dir=home, prefix=STAGED)
             os.close(handle)
             path = Path(name)
-        lock = _lock(path, wait=True)
+        lock = take_lock(path, wait=True)
         if path.exists():
             return path, lock
         if lock is not None:
             os.close(lock)
-
-
-def _lock(path: Path, *, wait: bool = False) -> int | None:
-    """Return a handle that holds the lock of a path, or None where it cannot be had."""
-    if fcntl is None:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        os.close(handle)
-        return None
-    return handle

@@ -21,7 +21,8 @@ def whole_folder(out: Path) -> Iterator[Path]:
     """A temporary folder that becomes ``out`` when the block ends well, and vanishes when not.
 
     A folder that exists may be a mount point, which cannot be replaced: it is filled instead,
-    and ``settings.toml``, by which a run folder is known, comes last.
+    and ``settings.toml``, by which a run folder is known, comes last. A run that stands there is
+    known no more from the moment on that its first file is replaced.
     """
     out = out.absolute()
     exists = out.is_dir()
@@ -32,6 +33,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
             yield staging
             flush(staging)
             if exists:
+                (out / MARKER).unlink(missing_ok=True)
                 for file in sorted(staging.iterdir(), key=lambda file: file.name == MARKER):
                     if file.name == MARKER:
                         flush_one(out)

@@ -4,6 +4,8 @@ BUDGET = 180.0
 """Seconds that the search of an automatic recipe takes."""
 CHECKPOINT_EVERY = 10.0
 """Seconds between two checkpoints, at least."""
+MOST_CORES = 1024
+"""Threads of a training, at most: the system gives up at some thousands."""
 SEARCH_SEED = 1000
 """Seeds of searches begin here, those of tables at 0: what is reported was never searched on."""
 SEEDS_OF_FIXED, SEEDS_OF_RANDOM = 3, 5

@@ -7,12 +7,14 @@ is always whole, whenever the power fails.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -20,11 +22,12 @@ from safetensors.torch import save
 from torch import Tensor
 
 from ppro.errors import RunError
-from ppro.files import whole_file
-from ppro.settings.limits import CHECKPOINT_EVERY
+from ppro.files import HIDDEN, check_regular, held, remove_stale, whole_file
+from ppro.settings.limits import CHECKPOINT_EVERY, MOST_CORES
 from ppro.training.fingerprint import Fingerprint, differing
 
-FORMAT = 1
+FORMAT = 2
+LOCK = f"{HIDDEN}lock"
 _PART = "part-{}.safetensors"
 
 
@@ -54,6 +57,39 @@ class Checkpointing:
             return cls(given.folder, given.every, resume or given.resume)
         return cls(Path(given), resume=resume)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes off the checkpoint while the block lasts.
+
+        Raises:
+            RunError: another one is at it, or the folder cannot be made.
+        """
+        folder = self.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = held(folder / LOCK)
+            had = lock.__enter__()
+        except OSError as error:
+            raise unusable(folder, error) from None
+        try:
+            if not had:
+                raise RunError(
+                    f"{folder}: another process trains there; wait for it, or name another folder"
+                )
+            yield
+        finally:
+            lock.__exit__(None, None, None)
+
+
+class Restorable(Protocol):
+    """What can be saved and brought back: a trainer."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Return all that training has changed."""
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from such a state."""
+
 
 class Checkpoint:
     """The checkpoint of one training.
@@ -76,12 +112,17 @@ class Checkpoint:
         if not self._file(0).exists():
             return 0
         header = self._read_header(0)
+        self._check_content(0)
         if header["of"] != self.of:
             raise RunError(
                 f"{self.plan.folder}: the checkpoint of another training, differing in "
                 f"{differing(header['of'], self.of)}; change that back, or begin without resuming"
             )
-        return int(header["parts"])
+        parts = int(header["parts"])
+        for part in range(1, parts):
+            if self._file(part).exists():
+                self._check_content(part)
+        return parts
 
     def threads(self, wanted: int | None) -> int | None:
         """Return the number of threads to train with: that of the checkpoint, where there is one.
@@ -98,11 +139,17 @@ class Checkpoint:
     def start(self, parts: int, cores: int) -> None:
         """Make the folder ready for a training by so many workers; a new one empties it first."""
         folder = self.plan.folder
+        if self.parts not in (0, parts):
+            raise RunError(
+                f"{folder}: a checkpoint of {self.parts} workers, where {parts} are to go on; "
+                "begin without resuming"
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            remove_stale(folder)
             # In this order a kill leaves no part behind that a later resume could mistake.
             stale = sorted(folder.glob(_PART.format("*"))) if self.parts != parts else []
-            for file in (*stale, *folder.glob(".ppro-*")):
+            for file in stale:
                 file.unlink()
         except OSError as error:
             raise unusable(folder, error) from None
@@ -123,6 +170,38 @@ class Checkpoint:
             names = list(file.keys())
             return {name: file.get_tensor(name).to(device, copy=True) for name in names}
 
+    def _check_content(self, part: int) -> None:
+        """Refuse a file that is not as it was written, or of another training than part 0."""
+        path = self._file(part)
+        with _opened(path) as file:
+            told = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+        if told.get("sha256") != _digest(told.get("ppro", ""), tensors):
+            raise RunError(f"{path}: damaged, its checksum differs; begin without resuming")
+        if part and self._read_header(part) != self._read_header(0):
+            raise RunError(f"{path}: of another training than the first part; begin anew")
+
+    def restore(self, trainer: Restorable, state: dict[str, Tensor]) -> None:
+        """Bring a trainer to where the checkpoint was taken.
+
+        Raises:
+            RunError: the tensors are not those of such a trainer.
+        """
+        wanted = trainer.state()
+        fits = state.keys() == wanted.keys() and all(
+            tensor.dtype == wanted[name].dtype and tensor.dim() == wanted[name].dim()
+            for name, tensor in state.items()
+        )
+        try:
+            if not fits:
+                raise ValueError
+            trainer.restore(state)
+        except (ValueError, IndexError, RuntimeError):
+            raise RunError(
+                f"{self.plan.folder}: its tensors are not those of this training; begin without "
+                "resuming"
+            ) from None
+
     def _file(self, part: int) -> Path:
         return self.plan.folder / _PART.format(part)
 
@@ -131,14 +210,21 @@ class Checkpoint:
         with _opened(path) as file:
             text = (file.metadata() or {}).get("ppro", "{}")
         try:
-            header: dict[str, Any] = json.loads(text)
-        except json.JSONDecodeError:
-            header = {}
-        if header.get("format") != FORMAT:
+            header = json.loads(text)
+        except (json.JSONDecodeError, RecursionError):
+            header = None
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            found = header.get("format") if isinstance(header, dict) else "unknown"
             raise RunError(
-                f"{path}: format {header.get('format')}, but this version reads format {FORMAT}; "
+                f"{path}: format {found}, but this version reads format {FORMAT}; "
                 "begin without resuming, or use the version of ppro that wrote it"
             )
+        numbers = [header.get(key) for key in ("parts", "cores")]
+        made_of = header.get("of")
+        if not isinstance(made_of, dict) or not all(
+            type(number) is int and 0 < number <= MOST_CORES for number in numbers
+        ):
+            raise RunError(f"{path}: damaged, its head is incomplete; begin without resuming")
         return header
 
 
@@ -147,7 +233,7 @@ class Keeper:
 
     def __init__(self, path: Path, header: Mapping[str, Any], every: float) -> None:
         self.path, self.every = path, every
-        self.header = {"ppro": json.dumps(header)}
+        self.header = json.dumps(header)
         self._last = -float("inf")
 
     def offer(self, state: Callable[[], dict[str, Tensor]]) -> None:
@@ -162,8 +248,9 @@ class Keeper:
             RunError: it cannot be written; the checkpoint before it stays.
         """
         tensors = {name: tensor.cpu().contiguous() for name, tensor in state.items()}
+        told = {"ppro": self.header, "sha256": _digest(self.header, tensors)}
         try:
-            write_durably(self.path, save(tensors, metadata=self.header))
+            write_durably(self.path, save(tensors, metadata=told))
         except OSError as error:
             raise unusable(self.path.parent, error) from None
         self._last = time.monotonic()
@@ -175,8 +262,18 @@ def write_durably(path: Path, content: bytes) -> None:
         part.write_bytes(content)
 
 
+def _digest(header: str, tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 over what a file says: its head, and names, types, shapes and values of tensors."""
+    digest = hashlib.sha256(header.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name}{tensor.dtype}{tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
 def _opened(path: Path) -> Any:
     try:
+        check_regular(path)
         return safe_open(str(path), framework="pt")
     except (OSError, SafetensorError) as error:
         raise RunError(f"{path}: cannot be read ({error}); begin without resuming") from None

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -44,10 +45,12 @@ def differing(one: Fingerprint, other: Fingerprint) -> str:
     """Return the parts in which two differ, for a message; of the settings their keys."""
     parts = {part for part in one.keys() | other.keys() if one.get(part) != other.get(part)}
     if "settings" in parts:
-        lines = [f["settings"].splitlines() for f in (one, other)]
-        runs = zip(*([json.loads(line) for line in part] for part in lines), strict=False)
-        keys = {key for a, b in runs for key in a.keys() | b.keys() if a.get(key) != b.get(key)}
-        parts = (parts - {"settings"}) | (keys or {"number of runs"})
+        # What a file says of settings may be anything.
+        with suppress(ValueError, TypeError, AttributeError, KeyError):
+            lines = [f["settings"].splitlines() for f in (one, other)]
+            runs = zip(*([json.loads(line) for line in part] for part in lines), strict=False)
+            keys = {key for a, b in runs for key in a.keys() | b.keys() if a.get(key) != b.get(key)}
+            parts = (parts - {"settings"}) | (keys or {"number of runs"})
     return ", ".join(sorted(parts))
 
 

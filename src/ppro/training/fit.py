@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -164,18 +165,19 @@ def fit(  # noqa: PLR0913 - one argument per option
     if device.type == "cpu":
         keep_freed_memory()
     weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
-    saved = None
-    if (plan := Checkpointing.of(checkpoint, resume)) is not None:
-        made_of = fingerprint(graph, splits, settings, backbone, weights)
-        saved = Checkpoint(plan, {**made_of, "device": device.type})
-        threads = saved.threads(threads)
-    cores = threads or worth_cores(graph, settings[0], len(settings))
-    use_threads(cores)
-    inputs = prepare_inputs(graph, settings[0], device, len(settings))
-    start = time.perf_counter()
-    task = _Task(graph, inputs, splits, settings, backbone, weights)
-    model, history = _train(task, cores, on_epoch, saved)
-    seconds = time.perf_counter() - start
+    plan, saved = Checkpointing.of(checkpoint, resume), None
+    with nullcontext() if plan is None else plan.alone():
+        if plan is not None:
+            made_of = fingerprint(graph, splits, settings, backbone, weights)
+            saved = Checkpoint(plan, {**made_of, "device": device.type})
+            threads = saved.threads(threads)
+        cores = threads or worth_cores(graph, settings[0], len(settings))
+        use_threads(cores)
+        inputs = prepare_inputs(graph, settings[0], device, len(settings))
+        start = time.perf_counter()
+        task = _Task(graph, inputs, splits, settings, backbone, weights)
+        model, history = _train(task, cores, on_epoch, saved)
+        seconds = time.perf_counter() - start
     if diverged == "error":
         check_learned(history, settings, graph)
     outcome = outcome_of_all(model, inputs, graph, len(settings))
@@ -259,7 +261,7 @@ def _train(
         keeper = None if saved is None else saved.keeper(worker)
         made = task.trainer(part, model, keeper)
         if saved is not None and (state := saved.state(worker, task.device)) is not None:
-            made.restore(state)
+            saved.restore(made, state)
         return made
 
     model = task.model(slice(None))

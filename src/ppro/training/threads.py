@@ -4,7 +4,9 @@ import os
 
 import torch
 
+from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.settings.limits import MOST_CORES
 from ppro.settings.settings import Settings
 from ppro.training.judges import networks_of
 from ppro.training.memory import Sizes, propagated_width
@@ -16,8 +18,8 @@ WORK_PER_CORE = 2_000_000
 def available_cores() -> int:
     """Cores this process may use; OMP_NUM_THREADS sets a smaller or larger number."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
+    if wanted.isdecimal() and 0 < len(wanted) < 10 and int(wanted) > 0:
+        return min(int(wanted), MOST_CORES)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -40,6 +42,12 @@ def share_out(cores: int, runs: int) -> tuple[int, int]:
 
 
 def use_threads(count: int) -> int:
-    """Let PyTorch use this many threads in the calling thread; returns the number."""
+    """Let PyTorch use this many threads in the calling thread; returns the number.
+
+    Raises:
+        SettingsError: they are more than a system can start.
+    """
+    if not 0 < count <= MOST_CORES:
+        raise SettingsError(f"{count} threads: give 1 to {MOST_CORES}, best as many as cores")
     torch.set_num_threads(count)
     return count
