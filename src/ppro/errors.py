@@ -21,5 +21,9 @@ class RunError(PProError):
     """A run folder is missing, incomplete or of a format this version cannot read."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with a line that says what is kept and how to go on."""
+
+
 class RankError(PProError):
     """A process of a training by several has died or does not answer."""

@@ -85,16 +85,23 @@ def test_kill_9_twice_then_resume_gives_the_same_bits(real_ppro: Command, workpl
 
 
 @pytest.mark.parametrize(
-    ("out", "beside"),
-    [((), "runs/csbm-l2b-2"), (("--out", "here"), "here-2"), (("--out", "."), "../räum lich-2")],
+    ("out", "same"),
+    [
+        ((), "runs/csbm-l2b"),
+        (("--out", "here"), "here"),
+        (("--out", "there"), "there"),
+        (("--out", "."), "."),
+    ],
 )
 def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(
     ppro: Command,
     workplace: Path,
     monkeypatch: pytest.MonkeyPatch,
     out: tuple[str, ...],
-    beside: str,
+    same: str,
 ) -> None:
+    if same == "there":
+        (workplace / "there").mkdir()
     words = ("train", "csbm", *SHORT, *out, "--json")
     stop_at(monkeypatch, 7, None)
     cut = ppro(*words)
@@ -102,12 +109,16 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(
     assert cut.err.splitlines()[-1] == STOPPED
     assert "the same command with --resume" in STOPPED
     assert json.loads(cut.out)["per_run"][0]["epochs"] == 7
+    names = everything(workplace)
     resumed = ppro(*words, "--resume")
     assert resumed.status == 0, resumed.err
-    # What Ctrl-C saved stays, the whole run lies beside it.
+    # What Ctrl-C saved is replaced by the whole run; nothing appears elsewhere.
     run = Path(json.loads(resumed.out)["out"])
-    assert os.path.samefile(run, beside)
+    assert os.path.samefile(run, same)
+    assert everything(workplace) < names
+    assert not list(workplace.parent.rglob("*.ppro-*"))
     assert not list(workplace.parent.rglob("*checkpoint"))
+    assert not json.loads((run / "result.json").read_text())["interrupted"]
     assert ppro("train", "csbm", *SHORT, "--out", "../whole").status == 0
     assert bits(run) == bits(Path("../whole"))
 
@@ -126,7 +137,7 @@ def test_a_training_of_the_same_name_does_not_overwrite_a_stopped_one(
         json.loads((workplace / "runs/csbm-l2b-2/result.json").read_text())["notes"]
     )
     told = ppro("train", "csbm", *SHORT, "--out", "runs/csbm-l2b").error
-    assert "add --resume to go on with it" in told
+    assert "was stopped there; add --resume to go on with it" in told
     resumed = ppro("train", "csbm", *SHORT, "--resume", "--out", "runs/csbm-l2b")
     assert resumed.out.split()[-1] == "runs/csbm-l2b"
 
@@ -180,13 +191,75 @@ def test_a_training_stopped_before_its_first_epoch_leaves_nothing(
     assert everything(workplace) == set()
 
 
+@pytest.mark.parametrize(("out", "resume"), [((), ("--resume",)), (("--out", "here"), ())])
+def test_killed_before_the_first_checkpoint_the_same_command_simply_starts(
+    ppro: Command, workplace: Path, out: tuple[str, ...], resume: tuple[str, ...]
+) -> None:
+    code = (
+        "import os, signal, sys; from ppro.cli import main; from ppro.training import fit\n"
+        "fit.fit = lambda *a, **b: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.argv = ['ppro', 'train', 'csbm', *sys.argv[1:]]; main()"
+    )
+    command = [sys.executable, "-c", code, *SHORT, *out]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+    left = everything(workplace)
+    assert any(name.endswith(".checkpoint") for name in left)
+    ended = ppro("train", "csbm", *SHORT, *out, *resume)
+    assert ended.status == 0, ended.err
+    assert not [name for name in everything(workplace) if ".ppro-" in name or "checkpoint" in name]
+    assert ended.out.split()[-1] == (out[1] if out else "runs/csbm-l2b")
+
+
+def test_two_processes_on_one_training_are_told_apart(
+    ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def fit(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(fitting, "fit", FIT)
+        for resume in ((), ("--resume",)):
+            command = [sys.executable, "-m", "ppro", "train", "csbm", *SHORT, "--out", "here"]
+            ended = subprocess.run(
+                [*command, *resume], capture_output=True, encoding="utf-8", check=False
+            )
+            assert ended.returncode == 2
+            told.append(ended.stderr)
+        return FIT(*args, **options)
+
+    monkeypatch.setattr(fitting, "fit", fit)
+    ended = ppro("train", "csbm", *SHORT, "--out", "here")
+    assert ended.status == 0, ended.err
+    assert all("another process trains there now" in text for text in told)
+    assert os.listdir(workplace) == ["here"]
+
+
+def test_the_second_ctrl_c_tells_what_can_be_resumed(
+    ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def again(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    stop_at(monkeypatch, 7, None)
+    with monkeypatch.context() as patch:
+        patch.setattr("ppro.runs.writing.write_metrics", again)
+        cut = ppro("train", "csbm", *SHORT, "--out", "here")
+    assert cut.status == 130
+    assert cut.err.splitlines()[-1] == (
+        "interrupted: the last checkpoint is kept in .here.checkpoint; the same command with "
+        "--resume goes on from it"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr("ppro.insight.tracking.finish", again)
+        cut = ppro("train", "csbm", *SHORT, "--out", "here", "--resume")
+    assert (cut.status, cut.err.splitlines()[-1]) == (130, "interrupted: the run is saved in here")
+    assert os.listdir(workplace) == ["here"]
+
+
 def full_disk(*args: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize(
-    "where", ["ppro.training.checkpoint.os.fsync", "ppro.runs.place.write_config"]
-)
+@pytest.mark.parametrize("where", ["ppro.files.staging.os.fsync", "ppro.runs.place.write_config"])
 def test_a_full_disk_is_told_before_training_and_nothing_is_left(
     ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

@@ -38,8 +38,8 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            print("interrupted: nothing was saved", file=sys.stderr)
+        except KeyboardInterrupt as error:
+            print(str(error) or "interrupted: nothing was saved", file=sys.stderr)
             raise typer.Exit(console.INTERRUPTED) from None
 
 

@@ -175,7 +175,7 @@ def train(  # noqa: PLR0913 - one argument per option
         told: Any = {"device": str(chip), "notes": notes}
         schema = None if reading is None else reading.schema
         trained = TrainedRun.of(config, loaded, splits, result, schema=schema, **told)
-        facts = write_run(place.free_out(), trained)
+        facts = write_run(place.free_out(), trained, interim=result.history.interrupted)
         if not result.history.interrupted:
             place.forget()
             if compare:

@@ -1,24 +1,37 @@
 """Where ``ppro train`` saves a training while it runs, and finds it again for ``--resume``.
 
-The checkpoint of ``runs/NAME`` is the folder ``runs/.NAME.checkpoint``. Making that folder claims
-the name, so trainings begun at the same time do not meet. It is removed once the run is written;
-what is left of a training that was stopped is never overwritten.
+The checkpoint of ``runs/NAME`` is the folder ``runs/.NAME.checkpoint``. Making that folder and
+holding its lock claims the name, so trainings begun at the same time do not meet. It is removed
+once the run is written and on the disk; what is left of a training that was stopped is never
+overwritten, and what one left that was killed before it had saved anything is taken over.
 """
 
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ppro.errors import RunError, TrainingError
-from ppro.files import HIDDEN, as_name, free_name, is_taken, make_folders, numbered, remove_empty
+from ppro.errors import Interrupted, RunError, TrainingError
+from ppro.files import (
+    HIDDEN,
+    as_name,
+    free_name,
+    held,
+    is_taken,
+    make_folders,
+    numbered,
+    remove_empty,
+)
 from ppro.runs.config import RunConfig, read_config, write_config
-from ppro.runs.writing import check_writable
+from ppro.runs.writing import check_writable, is_interim
 from ppro.settings.settings import PPRO
 from ppro.training.checkpoint import has_checkpoint, unusable
+
+CLAIM = f"{HIDDEN}claim"
+"""The file in the folder of a checkpoint that is locked while the training lasts."""
 
 
 @dataclass
@@ -36,15 +49,42 @@ class Place:
     checkpoint: Path
     begun: bool = False
     note: str = ""
+    lock: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def free_out(self) -> Path:
-        """``out``, or beside it where that is taken."""
+        """``out``, where the run of an interrupted training is replaced; beside what else is there.
+
+        Only what came to stand there after the training had begun makes it go elsewhere.
+        """
+        if not is_taken(self.out) or is_interim(self.out):
+            return self.out
         named = _named(self.out)
-        return free_name(named.parent, named.name) if is_taken(self.out) else self.out
+        return free_name(named.parent, named.name)
 
     def forget(self) -> None:
         """Remove the checkpoint."""
         shutil.rmtree(self.checkpoint, ignore_errors=True)
+
+    def claim(self) -> bool:
+        """Hold the checkpoint against other processes; tells whether it was free."""
+        try:
+            had = self.lock.enter_context(held(self.checkpoint / CLAIM))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unusable(self.checkpoint, error) from None
+        return had
+
+    def interrupted(self) -> Interrupted:
+        """Return what to tell after Ctrl-C: what is kept, and how to go on."""
+        if has_checkpoint(self.checkpoint):
+            return Interrupted(
+                f"interrupted: the last checkpoint is kept in {self.checkpoint}; the same command "
+                "with --resume goes on from it"
+            )
+        if self.begun and is_taken(self.out):
+            return Interrupted(f"interrupted: the run is saved in {self.out}")
+        return Interrupted()
 
 
 @contextmanager
@@ -66,27 +106,29 @@ def place_of_training(
     settings = config.settings
     method = settings.strategy if settings.model == PPRO else settings.model
     usual = runs / as_name(f"{config.dataset}-{method}")
-    if resume:
-        stopped = _stopped(out, usual, config)
-        try:
-            yield stopped
-        except TrainingError:
-            stopped.forget()
-            raise
-        return
-    check_writable(out or free_name(usual.parent, usual.name))
-    made = make_folders((out or usual).absolute().parent)
+    made: list[Path] = []
     place = None
     try:
-        place = _claim(out) if out else _claim_numbered(usual)
-        _write_config(place.checkpoint, config)
+        if resume:
+            place = _stopped(out, usual, config)
+        else:
+            check_writable(out or free_name(usual.parent, usual.name))
+            made = make_folders((out or usual).absolute().parent)
+            place = _claim(out) if out else _claim_numbered(usual)
+        if not place.begun:
+            _write_config(place.checkpoint, config)
         yield place
     except BaseException as error:
         # To go on with losses that are no numbers is of no use.
         if place is not None and (not place.begun or isinstance(error, TrainingError)):
             place.forget()
         remove_empty(made)
+        if place is not None and isinstance(error, KeyboardInterrupt):
+            raise place.interrupted() from None
         raise
+    finally:
+        if place is not None:
+            place.lock.close()
 
 
 def checkpoint_of(out: Path) -> Path:
@@ -110,17 +152,24 @@ class _TakenError(RunError):
 
 
 def _claim(out: Path) -> Place:
-    folder = checkpoint_of(out)
+    """Make the folder of a checkpoint, or take over one that a killed training left empty."""
+    place = Place(out, checkpoint_of(out))
+    folder = place.checkpoint
     try:
-        folder.mkdir()
-    except FileExistsError:
-        raise _TakenError(
-            f"{out}: a training was stopped there, or still runs; add --resume to go on with it, "
-            f"choose another --out, or remove {folder}"
-        ) from None
+        folder.mkdir(exist_ok=True)
     except OSError as error:
         raise unusable(folder, error) from None
-    return Place(out, folder)
+    if not place.claim():
+        raise _TakenError(
+            f"{out}: another process trains there now; wait for it, or choose another --out"
+        )
+    if has_checkpoint(folder):
+        place.lock.close()
+        raise _TakenError(
+            f"{out}: a training was stopped there; add --resume to go on with it, choose another "
+            f"--out, or remove {folder}"
+        )
+    return place
 
 
 def _claim_numbered(usual: Path) -> Place:
@@ -146,17 +195,26 @@ def _write_config(folder: Path, config: RunConfig) -> None:
 
 
 def _stopped(out: Path | None, usual: Path, config: RunConfig) -> Place:
-    """Return the training to go on with: the newest of the same settings, else the newest."""
+    """Return the training to go on with: the newest of the same settings, else the newest.
+
+    One that was killed before it had saved anything begins anew, where there is no other.
+    """
     places = [Place(out, checkpoint_of(out))] if out else list(_claimed(usual))
-    found = [place for place in places if has_checkpoint(place.checkpoint)]
-    if not found:
+    known = [place for place in places if place.checkpoint.is_dir()]
+    saved = [place for place in known if has_checkpoint(place.checkpoint)]
+    if not (found := saved or [place for place in known if _is_of(place, config)]):
         raise RunError(
             f"{out or usual}: no checkpoint to resume; begin without --resume, or name the folder "
             "of the training with --out"
         )
     place = max(found, key=lambda place: (_is_of(place, config), _age(place)))
-    place.begun = True
-    check_writable(place.free_out())
+    if not place.claim():
+        raise RunError(
+            f"{place.out}: another process trains there now; wait for it, or stop it, before you "
+            "go on with it"
+        )
+    place.begun = has_checkpoint(place.checkpoint)
+    check_writable(place.free_out(), replacing=True)
     return place
 
 

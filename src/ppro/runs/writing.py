@@ -16,7 +16,7 @@ from typing import Any
 from ppro.data.files import Schema, write_schema
 from ppro.data.splits import Splits
 from ppro.errors import RunError
-from ppro.files import is_taken, readable_json, staged, whole_folder, write_text
+from ppro.files import HIDDEN, is_taken, readable_json, staged, whole_folder, write_text
 from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, own_parts, write_config
@@ -30,6 +30,8 @@ from ppro.training.fit import Fit
 from ppro.training.stopping import History
 
 SCHEMA = "schema.json"
+INTERIM = f"{HIDDEN}interim"
+"""Marks the run folder of a training that was interrupted and can go on."""
 LARGE = 1_000_000
 """From this many nodes on, probabilities are kept in the table alone, and embeddings not."""
 
@@ -87,11 +89,14 @@ class TrainedRun:
         return cls(done, result.model, result.history, nodes, facts, schema)
 
 
-def write_run(out: Path, run: TrainedRun, *, option: str = "--out") -> dict[str, Any]:
+def write_run(
+    out: Path, run: TrainedRun, *, option: str = "--out", interim: bool = False
+) -> dict[str, Any]:
     """Write a run folder, and return what its ``result.json`` says.
 
     Args:
         option: what the user names the folder by, for messages.
+        interim: it is of a training that was interrupted, and is replaced when that goes on.
 
     Raises:
         RunError: the folder cannot be written.
@@ -99,6 +104,8 @@ def write_run(out: Path, run: TrainedRun, *, option: str = "--out") -> dict[str,
     facts = {**run.facts, "out": str(out)}
     try:
         with whole_folder(out) as folder:
+            if interim:
+                (folder / INTERIM).touch()
             write_metrics(folder, run.history)
             if run.schema is not None:
                 write_schema(folder / SCHEMA, run.schema)
@@ -108,9 +115,16 @@ def write_run(out: Path, run: TrainedRun, *, option: str = "--out") -> dict[str,
             if run.nodes.probabilities is not None:
                 write_nodes(folder / "nodes.csv", run.nodes)
             write_config(folder, run.config)
+        if not interim:
+            (out / INTERIM).unlink(missing_ok=True)
     except OSError as error:
         raise _unwritten(out, error, option) from None
     return facts
+
+
+def is_interim(out: Path) -> bool:
+    """Tell whether a folder holds what an interrupted training had come to, or is to be filled."""
+    return (out / INTERIM).is_file()
 
 
 def add_facts(folder: Path, facts: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
@@ -131,8 +145,11 @@ def _unwritten(path: Path, error: OSError, option: str) -> RunError:
     return RunError(f"{path}: {reason}; make room there or choose another {option}")
 
 
-def check_writable(out: Path) -> None:
+def check_writable(out: Path, *, replacing: bool = False) -> None:
     """Fail before training when the result could not be written; leaves nothing behind.
+
+    Args:
+        replacing: what an interrupted training left there does not count.
 
     Raises:
         RunError: the folder is taken, or cannot be written to.
@@ -141,7 +158,7 @@ def check_writable(out: Path) -> None:
     try:
         with suppress(FileNotFoundError):
             place.lstat()
-        if is_taken(out):
+        if is_taken(out) and not (replacing and is_interim(out)):
             raise RunError(f"{out}: already exists; choose another --out or remove it")
         while not os.path.lexists(place):
             place = place.parent
