@@ -107,10 +107,13 @@ def test_another_metric_decides_where_settings_name_one(world: tuple[Graph, Spli
     assert replace(done, val_score=float("nan")).worth == 0
 
 
-def test_a_curve_goes_on_where_nobody_validated(world: tuple[Graph, Splits]) -> None:
-    chosen = TINY.replace(teaching="compare", judge_every=3, epochs=7)
-    (done,) = train_all(*world, [Job(chosen, 0)], CPU)
-    curve = done.curve.tolist()
-    assert [value != value for value in curve] == [True, True, *[False] * 5]
-    assert curve[2] == curve[3] == curve[4]
-    assert curve[5] == done.curve[5]
+def test_a_curve_begins_after_the_warm_up_and_goes_on_where_nobody_validated(
+    world: tuple[Graph, Splits],
+) -> None:
+    (done,) = train_all(*world, [Job(TINY.replace(teaching="compare", warm_up=2), 0)], CPU)
+    assert done.curve.isnan().tolist() == [True, True, False]
+    nothing = torch.nan
+    seen = torch.tensor([nothing, nothing, 0.5, nothing, nothing, 0.75, nothing])
+    carried = batches._carried_on(seen)
+    assert carried.isnan().tolist() == [True, True, *[False] * 5]
+    assert carried[2:].tolist() == [0.5, 0.5, 0.5, 0.75, 0.75]
