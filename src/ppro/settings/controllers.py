@@ -9,6 +9,15 @@ from ppro.parts import JUDGES, MEASURES
 from ppro.parts.choices import WeightForm
 from ppro.settings.groups import Group, Positive, Share
 
+OF_COMPARING: Mapping[str, Any] = {
+    "lr_controller": 0.01,
+    "controller_units": 32,
+    "lambda1": 2.0,
+}
+"""Defaults of controllers that compare, where they differ from those of the paper's form."""
+OF_TEACHING = frozenset({"judges", *OF_COMPARING})
+"""Settings whose default depends on the teaching."""
+
 
 class ControllerSettings(Group):
     """The propagation controller and the weight controller; they do nothing without a strategy."""
@@ -96,16 +105,25 @@ class ControllerSettings(Group):
     use_step: bool = Field(default=True, description="l feeds the weight controller (else -nl)")
     use_weighting: bool = Field(default=True, description="weight controller on (else -nw)")
     use_propagation: bool = Field(default=True, description="propagation controller on (else -np)")
-    lr_controller: Positive = Field(default=1e-3, description="learning rate of the controllers")
+    lr_controller: Positive = Field(
+        default=1e-3, description="learning rate of the controllers; 0.01 where they compare"
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def _judged(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or values.get("judges") is not None:
+    def _usual(cls, values: Any) -> Any:
+        """What is not given is what suits the teaching."""
+        if not isinstance(values, Mapping):
             return values
         compares = values.get("teaching", cls.model_fields["teaching"].default) == "compare"
-        name = "share" if values.get("judge_share") else "folds"
-        return {**values, "judges": name if compares else "train"}
+        judges = "share" if values.get("judge_share") else "folds"
+        usual = {"judges": judges, **OF_COMPARING} if compares else {"judges": "train"}
+        given = {
+            name: value
+            for name, value in values.items()
+            if value is not None or name not in OF_TEACHING
+        }
+        return {**usual, **given}
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

@@ -18,7 +18,7 @@ from pydantic import (
 
 from ppro.errors import SettingsError
 from ppro.parts import BACKBONES, JUDGES, RIVALS, STRATEGIES, nearest
-from ppro.settings.controllers import ControllerSettings
+from ppro.settings.controllers import OF_TEACHING, ControllerSettings
 from ppro.settings.explain import explain
 from ppro.settings.groups import Group, NetworkSettings
 from ppro.settings.inputs import InputSettings
@@ -130,11 +130,11 @@ class Settings(BaseModel):
         With another strategy the initial bias of the propagation head becomes that strategy's
         default, unless it is given too: a chance to break is not one to update. With another
         network only the settings that it shares with this one are taken along. Another teaching
-        has its usual judges.
+        has its usual judges, learning rate, width and λ1.
         """
         values, teaching = self.flat(), self.controllers.teaching
         if changes.get("teaching", teaching) != teaching:
-            values["judges"] = None
+            values |= dict.fromkeys(OF_TEACHING)
         if changes.get("strategy", self.strategy) != self.strategy:
             values["propagation_bias"] = None
         kept = without_foreign(values, {**values, **changes})

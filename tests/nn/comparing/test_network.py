@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from ppro.errors import SettingsError
 from ppro.nn.comparing import network as networks
 from ppro.nn.comparing.costs import at_step
 from ppro.nn.comparing.network import ComparingNetwork, compares
@@ -112,3 +113,9 @@ def test_what_compares() -> None:
     assert not compares(Settings(teaching="paper"))
     assert not compares(Settings(teaching="compare", strategy="none"))
     assert not compares(Settings(teaching="compare", model="gcn"))
+
+
+def test_comparing_needs_steps_to_compare() -> None:
+    settings = Settings(teaching="compare", use_propagation=False)
+    with pytest.raises(SettingsError, match="no steps to compare"):
+        build_model(4, 3, [settings], CPU)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ppro.compute.blocks import row_blocks
 from ppro.compute.noise import Noise
+from ppro.errors import SettingsError
 from ppro.nn import losses
 from ppro.nn.backbones import Backbone
 from ppro.nn.comparing.controllers import ComparingControllers
@@ -63,6 +64,11 @@ class ComparingNetwork(Network):
     ) -> None:
         super().__init__()
         first = settings[0]
+        if not first.controllers.use_propagation:
+            raise SettingsError(
+                "teaching=compare without the propagation controller has no steps to compare; set "
+                "teaching=paper, or strategy=none"
+            )
         self.backbone, self.controllers = backbone, controllers
         self.strategy: type[Strategy] = STRATEGIES.get(first.strategy)
         self.max_steps = first.network.max_steps
