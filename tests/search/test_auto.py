@@ -11,8 +11,8 @@ from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.search import auto
-from ppro.search.auto import Trial
 from ppro.search.auto_candidates import CANDIDATES, Candidate
+from ppro.search.auto_trials import Trial
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit

@@ -177,14 +177,18 @@ def show_search(
     where: Console,
 ) -> None:
     """Print what was found."""
+    from ppro.parts import METRICS
+
     tried = f"{facts['configurations']} ({facts['pruned']} pruned after one seed)"
     rows = [("configurations", tried)]
     if facts["running"]:
         rows.append(("other workers", f"{count(facts['running'], 'configuration')} under way"))
     if best is not None:
+        metric = METRICS.get(facts["metric"])
+        reached = metric.shown(facts["best"]["validation_mean"] / 100)
         chosen = session.space.changes(session.study.complete()[0].params)
         rows += [
-            ("best validation", f"{facts['best']['validation_mean']:.2f} %"),
+            (f"best validation {metric.title}", reached),
             ("chosen", ", ".join(f"{key} {value}" for key, value in chosen.items())),
             *[("what mattered", _mattered(facts["importance"]))][: len(facts["importance"])],
             ("recipe", str(session.wishes.out)),

@@ -32,7 +32,11 @@ METRICS = Registry(
         "accuracy": "ppro.training.metrics:Accuracy",
         "balanced-accuracy": "ppro.training.metrics:BalancedAccuracy",
         "macro-f1": "ppro.training.metrics:MacroF1",
+        "weighted-f1": "ppro.training.metrics:WeightedF1",
         "roc-auc": "ppro.training.metrics:RocAuc",
+        "average-precision": "ppro.training.metrics:AveragePrecision",
+        "log-loss": "ppro.training.metrics:LogLoss",
+        "calibration-error": "ppro.training.metrics:CalibrationError",
     },
 )
 BACKBONES = Registry(

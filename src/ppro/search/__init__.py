@@ -1,7 +1,8 @@
 """Settings from a search.
 
 ``methods`` names all that can be searched, with the spaces of its classes; ``batches`` trains many
-runs in few programs; ``auto`` lets the recipes of ``auto_candidates`` compete on the graph itself;
-``choice`` says which recipe a training takes; ``tuning`` searches on Optuna. Spaces live with their
-classes, and results of the paper's tables in ``ppro.paper``.
+runs in few programs; ``auto`` lets the recipes of ``auto_candidates`` compete on the graph itself,
+and ``auto_trials`` is what they reached; ``choice`` says which recipe a training takes; ``tuning``
+searches on Optuna. Spaces live with their classes, and results of the paper's tables in
+``ppro.paper``.
 """

@@ -3,16 +3,16 @@
 Nothing but the graph, its training nodes and its validation nodes is looked at. Every candidate
 trains for a slice of the time; the better half trains again on more seeds; where time is left, the
 best two train once more beside variations of themselves, and then the first three go on for as long
-as there is time. The best mean validation accuracy wins.
+as there is time. The best mean validation score wins: accuracy, or another metric.
 """
 
 import math
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,10 +20,13 @@ from torch import Tensor
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.parts import METRICS
 from ppro.search.auto_candidates import CANDIDATES, Candidate
+from ppro.search.auto_trials import Choice, Trial, gain_over, joined
 from ppro.settings.limits import BUDGET, SEARCH_SEED
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
+from ppro.training.metrics import Metric
 
 FIRST_ROUND = 0.4
 """Share of the time that the first round gets."""
@@ -37,45 +40,12 @@ FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What a candidate reached: the validation accuracy of each of its runs, in percent."""
-
-    candidate: Candidate
-    accuracies: tuple[float, ...]
-    seconds: float
-    trouble: str = ""
-    """What kept it from training to its end; without enough memory its runs count for nothing."""
-
-    @property
-    def score(self) -> float:
-        """Return the mean over the runs."""
-        return statistics.fmean(self.accuracies)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The settings that won, and what was tried, the best first."""
-
-    settings: Settings
-    trials: tuple[Trial, ...]
-    seconds: float
-
-    @property
-    def reason(self) -> str:
-        """Return one sentence for the user."""
-        best = self.trials[0]
-        return (
-            f"chose '{best.candidate.name}' ({best.candidate.why}): validation "
-            f"{best.score:.1f} % over {len(best.accuracies)} runs"
-        )
-
-
 def choose(
     graph: Graph,
     splits: Splits,
     strategy: str,
     *,
+    fixed: Mapping[str, Any] | None = None,
     budget: float = BUDGET,
     device: torch.device | None = None,
     threads: int | None = None,
@@ -85,17 +55,18 @@ def choose(
 
     Args:
         splits: those of the training that follows; test nodes are not looked at.
+        fixed: settings that every candidate has, such as the metric that they are ranked by.
         tell: called with a line for each trial.
     """
     if budget <= 0:
         raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
     start = time.monotonic()
-    clock = _Clock(graph, splits, strategy, device, threads)
+    clock = _Clock(graph, splits, strategy, device, threads, dict(fixed or {}))
     trials = clock.round(suitable(splits, device), 0, budget * FIRST_ROUND, tell)
     better = sorted(trials, key=lambda t: -t.score)[: max(2, len(trials) // 2)]
     left = budget - (time.monotonic() - start)
     again = clock.round([t.candidate for t in better], 1, left, tell)
-    ranked = sorted((_joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
+    ranked = sorted((joined(a, b) for a, b in zip(better, again, strict=True)), key=_rank)
     ranked = clock.varied(ranked, budget - (time.monotonic() - start), tell)
     ranked = clock.settled(ranked, budget - (time.monotonic() - start), tell)
     others = [t for t in sorted(trials, key=_rank) if t not in better]
@@ -124,15 +95,6 @@ def _rank(trial: Trial) -> float:
     return -trial.score
 
 
-def _joined(first: Trial, second: Trial) -> Trial:
-    return Trial(
-        first.candidate,
-        first.accuracies + second.accuracies,
-        first.seconds + second.seconds,
-        second.trouble,
-    )
-
-
 @dataclass(frozen=True)
 class _Clock:
     """Trains candidates, each for its slice of the time."""
@@ -142,10 +104,11 @@ class _Clock:
     strategy: str
     device: torch.device | None
     threads: int | None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self, candidate: Candidate) -> Settings:
         """Those of a candidate; features with negative values are never made to sum to one."""
-        settings = candidate.settings(self.strategy)
+        settings = candidate.settings(self.strategy).replace(**self.fixed)
         if settings.inputs.feature_norm == "none" or not has_negative(self.graph.features):
             return settings
         return settings.replace(feature_norm="none")
@@ -177,12 +140,12 @@ class _Clock:
         for base, variations in affordable(ranked[:FINALISTS], seconds):
             left = end - time.monotonic()
             again, *tried = self.round([base.candidate, *variations], len(RUNS) - 1, left, tell)
-            joined = _joined(base, again)
-            rest[rest.index(base)] = joined
+            together = joined(base, again)
+            rest[rest.index(base)] = together
             for trial in tried:
-                gain, error = _gain(trial, again)
+                gain, error = gain_over(trial, again)
                 if gain > error:
-                    found.append((joined.score + gain, trial))
+                    found.append((together.score + gain, trial))
                 else:
                     rest.append(trial)
         known = [(trial.score, trial) for trial in rest[: len(ranked)]]
@@ -205,17 +168,18 @@ class _Clock:
             here.append(self.round([trial.candidate for trial in first], number, left, tell))
         if not here:
             return list(ranked)
-        shared = [reduce(_joined, trials) for trials in zip(*here, strict=True)]
-        gains = [_gain(trial, shared[0]) for trial in shared]
+        shared = [reduce(joined, trials) for trials in zip(*here, strict=True)]
+        gains = [gain_over(trial, shared[0]) for trial in shared]
         leads = [gain if gain > error else 0.0 for gain, error in gains]
         best = max(range(len(leads)), key=leads.__getitem__)
-        known = [_joined(before, after) for before, after in zip(first, shared, strict=True)]
+        known = [joined(before, after) for before, after in zip(first, shared, strict=True)]
         return [known[best], *known[:best], *known[best + 1 :], *rest]
 
     def _trial(self, candidate: Candidate, number: int, seconds: float) -> Trial:
         start, runs, before = time.monotonic(), _runs(number), sum(map(_runs, range(number)))
         begin = SEARCH_SEED + before
         settings = [self.settings(candidate).replace(seed=begin + r) for r in range(runs)]
+        metric: type[Metric] = METRICS.get(settings[0].training.metric)
         stop = _Stop(start + seconds)
         result: Fit | None = None
         with suppress(torch.OutOfMemoryError):
@@ -230,12 +194,13 @@ class _Clock:
             )
         if result is None:
             torch.cuda.empty_cache()
-            return Trial(candidate, (0.0,) * runs, time.monotonic() - start, "not enough memory")
+            nothing, trouble = (100 * metric.worth(math.nan),) * runs, "not enough memory"
+            return Trial(candidate, nothing, time.monotonic() - start, trouble, metric.name)
         if result.history.interrupted and not stop.reached:
             raise KeyboardInterrupt
-        accuracies = tuple(0.0 if math.isnan(a) else a for a in result.val_accuracy.tolist())
+        scores = tuple(100 * metric.worth(score) for score in result.val_score.tolist())
         trouble = "cut short" if result.history.interrupted else ""
-        return Trial(candidate, accuracies, time.monotonic() - start, trouble)
+        return Trial(candidate, scores, time.monotonic() - start, trouble, metric.name)
 
 
 def _runs(number: int) -> int:
@@ -257,13 +222,6 @@ def affordable(
             families.append((trial, variations))
             seconds -= cost * (len(variations) + 1)
     return families
-
-
-def _gain(trial: Trial, base: Trial) -> tuple[float, float]:
-    """Return what a trial has more than another of the same seeds: mean and standard error."""
-    pairs = zip(trial.accuracies, base.accuracies, strict=True)
-    gains = [a - b for a, b in pairs]
-    return statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(len(gains))
 
 
 class _Stop:
@@ -288,6 +246,6 @@ def _line(trial: Trial) -> str:
     trouble = f", {trial.trouble}" if trial.trouble else ""
     runs = len(trial.accuracies)
     return (
-        f"{trial.candidate.name}: validation {trial.score:.1f} % ({runs} runs, "
+        f"{trial.candidate.name}: validation {trial.shown} ({runs} runs, "
         f"{trial.seconds:.0f} s{trouble})"
     )

@@ -1,6 +1,5 @@
 """Many runs of a method on one graph, put into as few programs as they allow."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -14,6 +13,7 @@ from ppro.graph.core import Graph
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
+from ppro.training.metrics import Metric
 from ppro.training.stopping import MEASURED
 from ppro.training.trainer import OnEpoch
 
@@ -30,7 +30,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a run reached, in percent; on test nodes NaN where there are none.
+    """What a run reached, times a hundred; on test nodes NaN where there are none.
 
     Args:
         val_score: validation accuracy, or the metric that the settings name.
@@ -54,8 +54,12 @@ class Done:
 
     @property
     def worth(self) -> float:
-        """The validation score; a run that diverged has predicted nothing and counts as zero."""
-        return 0.0 if math.isnan(self.val_score) else self.val_score
+        """The validation score, its sign turned where less is better: more is better.
+
+        A run that diverged has predicted nothing and counts as the worst.
+        """
+        metric: type[Metric] = METRICS.get(self.job.settings.training.metric)
+        return 100 * metric.worth(self.val_score / 100)
 
 
 def train_all(

@@ -20,7 +20,8 @@ from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.parts import RIVALS, STRATEGIES
 from ppro.parts.choices import FeatureNorm
-from ppro.search.auto import Choice, choose, has_negative
+from ppro.search.auto import choose, has_negative
+from ppro.search.auto_trials import Choice
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 from ppro.settings.recipe import Recipe, recipe_toml
 from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
@@ -103,9 +104,14 @@ def search_recipe(
         raise SettingsError("--recipe auto is for PPro; leave --model out, or name a recipe")
     strategy = recipe.settings.strategy
     limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
+    # What decides which candidate is better must hold in the search already.
+    asked = recipe.settings.training
+    fixed = {"metric": asked.metric}
     tell(f"looking for settings for about {budget:.0f} s at most")
-    choice = choose(graph, splits, strategy, **limits, tell=lambda line: tell(f"  {line}"))
-    settings = choice.settings.replace(**{"metric": recipe.settings.training.metric, **given})
+    choice = choose(
+        graph, splits, strategy, fixed=fixed, **limits, tell=lambda line: tell(f"  {line}")
+    )
+    settings = choice.settings.replace(**given)
     found = recipe.model_copy(update={"settings": settings, "note": f"auto {choice.reason}"})
     return found, choice
 

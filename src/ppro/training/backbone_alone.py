@@ -21,12 +21,16 @@ from ppro.parts import METRICS, STRATEGIES
 from ppro.settings.settings import PPRO, Settings
 from ppro.training import fit as fitting
 from ppro.training.fit import Fit
+from ppro.training.metrics import Metric
 from ppro.training.paired import compare
 
 BARE = "none"
 """The strategy without controllers."""
 DIGITS = 5
 """Scores come in single precision; rounded to so many digits, equals are equal."""
+
+
+_OPPOSITE = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +41,19 @@ class Bare:
         steps: its depth.
         val_score: the metric of the settings on the validation nodes of each run.
         test_score: likewise on the test nodes.
+        metric: its name.
     """
 
     steps: int
     val_score: Tensor
     test_score: Tensor
+    metric: str = "accuracy"
 
     @property
     def worth(self) -> float:
-        """Return the mean validation score; a run that diverged counts as zero."""
-        return round(float(self.val_score.nan_to_num(nan=0.0).double().mean()), DIGITS)
+        """Return the mean worth on validation nodes; a run that diverged counts as the worst."""
+        metric: type[Metric] = METRICS.get(self.metric)
+        return round(statistics.fmean(map(metric.worth, self.val_score.tolist())), DIGITS)
 
 
 def check_comparable(settings: Settings, splits: Splits | None = None) -> None:
@@ -110,7 +117,7 @@ def train_bare(
     result = fitting.fit(graph, splits, bare, **{"diverged": "keep", **options})
     if result.history.interrupted:
         raise KeyboardInterrupt
-    return Bare(steps, result.val_score, result.test_score)
+    return Bare(steps, result.val_score, result.test_score, settings[0].training.metric)
 
 
 def against_backbone(result: Fit, tried: Sequence[Bare]) -> dict[str, Any]:
@@ -122,7 +129,7 @@ def against_backbone(result: Fit, tried: Sequence[Bare]) -> dict[str, Any]:
         tried: the backbone at every depth; of equals the first is chosen, the shallowest.
     """
     best, settings = max(tried, key=lambda bare: bare.worth), result.settings[0]
-    metric = METRICS.get(settings.training.metric)
+    metric: type[Metric] = METRICS.get(settings.training.metric)
     factor = 100 if metric.percent else 1
     pairs = [
         (round(factor * ours, DIGITS), round(factor * theirs, DIGITS))
@@ -134,13 +141,15 @@ def against_backbone(result: Fit, tried: Sequence[Bare]) -> dict[str, Any]:
     return {
         "metric": metric.name,
         "steps": best.steps,
-        "tried": {str(bare.steps): factor * bare.worth for bare in tried},
+        "tried": {str(bare.steps): factor * metric.of_worth(bare.worth) for bare in tried},
         "test_mean": statistics.fmean(theirs),
         "test_std": statistics.stdev(theirs) if len(theirs) > 1 else 0.0,
         "difference": found.difference,
         "standard_error": found.standard_error,
         "runs": len(pairs),
-        "verdict": found.verdict,
+        "verdict": _OPPOSITE.get(found.verdict, found.verdict)
+        if metric.lower_is_better
+        else found.verdict,
     }
 
 

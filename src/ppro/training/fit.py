@@ -83,12 +83,17 @@ class Fit:
     @property
     def best_run(self) -> int:
         """Return the run with the best validation score."""
-        return best_of(self.val_score)
+        return best_of(self.val_score, self.settings[0].training.metric)
 
 
-def best_of(scores: Tensor) -> int:
-    """Return the run with the best score, the first of several; a score may be NaN."""
-    return int(scores.nan_to_num(nan=-torch.inf).argmax())
+def best_of(scores: Tensor, metric: str = "accuracy") -> int:
+    """Return the run with the best score, the first of several; a score may be NaN.
+
+    Args:
+        metric: what the scores are of; it says whether more is better.
+    """
+    sign = -1 if METRICS.get(metric).lower_is_better else 1
+    return int((sign * scores).nan_to_num(nan=-torch.inf).argmax())
 
 
 @torch.no_grad()
@@ -122,7 +127,11 @@ def measured(
     hits, metric = accuracy(nodes, labels, masks), METRICS.get(settings.training.metric)()
     if metric.is_accuracy:
         return hits, hits / 100
-    return hits, metric.of_runs(nodes.probabilities, labels.expand_as(masks), masks)
+    found = [
+        metric.of_runs(chances[None, mask], labels[None, mask], mask[None, mask])
+        for chances, mask in zip(nodes.probabilities, masks, strict=True)
+    ]
+    return hits, torch.cat(found)
 
 
 def fit(  # noqa: PLR0913 - one argument per option
@@ -195,7 +204,7 @@ def fit(  # noqa: PLR0913 - one argument per option
         test_score=test_score,
         seconds=seconds,
         threads=cores,
-        embedding=_embedding(outcome, best_of(val_score)),
+        embedding=_embedding(outcome, best_of(val_score, settings[0].training.metric)),
     )
 
 

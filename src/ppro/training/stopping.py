@@ -53,6 +53,8 @@ class Record:
         selection: what makes a state better: the score on validation nodes (ties: the lower
             loss), its exponential moving average, which noise moves less, or the loss.
         quiet: epochs at the beginning that validate nothing; patience begins after them.
+        lower_is_better: whether less of the score is better. Where it is not defined, the loss
+            decides.
     """
 
     def __init__(
@@ -62,9 +64,12 @@ class Record:
         patience: int,
         selection: Selection = "score",
         quiet: int = 0,
+        *,
+        lower_is_better: bool = False,
     ) -> None:
         runs, device = states[0].shape[0], states[0].device
         self.patience, self.selection, self.quiet = patience, selection, quiet
+        self.lower_is_better = lower_is_better
         self.states = [state.clone() for state in states]
         self.held = torch.arange(runs, device=device)
         self.now = torch.zeros((), dtype=torch.int64, device=device)
@@ -98,14 +103,15 @@ class Record:
         """Return what the states of this epoch are judged by. Shape ``[R]``."""
         if self.selection == "loss":
             return -loss
+        score = -score if self.lower_is_better else score
         if self.selection == "score":
-            return score
+            return torch.where(score.isnan(), -torch.inf, score)
         seen = score.isfinite()
         self.level.copy_(torch.where(seen, self.level.lerp(score, 1 - SMOOTHING), self.level))
         # Divided by the weight that the moving average has gathered since it began at zero.
         validations = (self.now + 1 - self.quiet).clamp(min=1)
         smooth = self.level / (1 - SMOOTHING ** validations.to(torch.float64))
-        return torch.where(seen, smooth.to(loss.dtype), torch.nan)
+        return torch.where(seen, smooth.to(loss.dtype), -torch.inf)
 
     def _keep(self, better: Tensor, states: Sequence[Tensor]) -> Tensor:
         """Keep the states that are better and finite; returns of which runs. Shape ``[R]``."""

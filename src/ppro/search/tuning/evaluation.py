@@ -1,4 +1,7 @@
-"""What a batch of configurations is worth: validation score, first on one seed, then on all."""
+"""What a batch of configurations is worth: validation score, first on one seed, then on all.
+
+Where less of the metric is better, its sign is turned: a study looks for the most.
+"""
 
 import os
 import statistics
@@ -53,7 +56,7 @@ class Evaluator:
     def scores(
         self, candidates: Sequence[Settings], rows: range, on_epoch: OnEpoch | None = None
     ) -> list[list[float]]:
-        """Return the validation scores of every configuration on some of the seeds, in percent."""
+        """Return what every configuration is worth on some of the seeds, times a hundred."""
         pairs = [(i, row) for i in range(len(candidates)) for row in rows]
         # Runs of one program side by side, so that few batches are of two.
         pairs.sort(key=lambda pair: repr(candidates[pair[0]].program()))

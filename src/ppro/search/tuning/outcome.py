@@ -2,6 +2,7 @@
 
 import statistics
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from ppro.files import readable_json, write_text
+from ppro.parts import METRICS
 from ppro.runs.versions import versions
 from ppro.search.tuning.evaluation import Evaluator
 from ppro.search.tuning.study import SharedStudy
 from ppro.settings.recipe import PaperResult, Recipe, recipe_toml
 from ppro.settings.settings import Settings
+from ppro.training.metrics import Metric
 
 
 def best_recipe(
@@ -40,20 +43,40 @@ def settings_of(study: SharedStudy, evaluator: Evaluator, trial: FrozenTrial) ->
 
 def _note(study: SharedStudy, evaluator: Evaluator, best: FrozenTrial, space: str) -> str:
     counts, seeds = study.counts(), evaluator.seeds
-    scores, metric = best.user_attrs["accuracies"], evaluator.base.training.metric
-    spread = f" ± {statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
+    scores, metric = best.user_attrs["accuracies"], metric_of(evaluator)
+    reached = metric.shown(*_own(metric, scores))
     return (
         f"best of {counts.tried} configurations ({counts.pruned} pruned after one seed) of the "
-        f"space '{space}': validation {metric} {best.value:.2f}{spread} % on seeds {seeds[0]} to "
+        f"space '{space}': validation {metric.name} {reached} on seeds {seeds[0]} to "
         f"{seeds[-1]}; no test label was read"
     )
 
 
+def metric_of(evaluator: Evaluator) -> type[Metric]:
+    """Return what a search measures."""
+    found: type[Metric] = METRICS.get(evaluator.base.training.metric)
+    return found
+
+
+def _own(metric: type[Metric], scores: Sequence[float]) -> tuple[float, float | None]:
+    """Return mean and spread of scores of a study as the metric has them."""
+    spread = statistics.stdev(scores) / 100 if len(scores) > 1 else None
+    return metric.of_worth(statistics.fmean(scores) / 100), spread
+
+
 def record(study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None) -> dict[str, Any]:
-    """Return the whole search, for a JSON file."""
+    """Return the whole search, for a JSON file; values of the metric are times a hundred."""
     counts, trials = study.counts(), study.study.get_trials(deepcopy=False)
     measured = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
-    best = study.complete()[:1]
+    best, metric = study.complete()[:1], metric_of(evaluator)
+
+    def own(worth: float | None) -> float | None:
+        return None if worth is None else metric.of_worth(worth)
+
+    def own_of(trial: FrozenTrial) -> list[float | None] | None:
+        worths = trial.user_attrs.get("accuracies")
+        return None if worths is None else [own(worth) for worth in worths]
+
     return {
         "study": study.study.study_name,
         "configurations": counts.tried,
@@ -63,13 +86,11 @@ def record(study: SharedStudy, evaluator: Evaluator, recipe: Recipe | None) -> d
         "running": counts.running,
         "seeds": list(evaluator.seeds),
         "split": evaluator.splits.name,
-        "best": {"trial": best[0].number, "validation_mean": best[0].value} if best else None,
+        "metric": metric.name,
+        "best": {"trial": best[0].number, "validation_mean": own(best[0].value)} if best else None,
         "settings": None if recipe is None else recipe.settings.flat(),
         "importance": importance(study),
-        "tried": [
-            {"trial": t.number, **t.params, "validation": t.user_attrs.get("accuracies")}
-            for t in measured
-        ],
+        "tried": [{"trial": t.number, **t.params, "validation": own_of(t)} for t in measured],
         "versions": versions(),
     }
 

@@ -53,7 +53,9 @@ class Subject:
         settings = self.recipe.settings
         if space == PAPER:
             return settings.replace(seed=0)
-        start = {"feature_norm": settings.inputs.feature_norm} if self.own else {}
+        start: dict[str, Any] = {"metric": settings.training.metric}
+        if self.own:
+            start["feature_norm"] = settings.inputs.feature_norm
         changes = {**start, **method_of(settings).settings, **self.fixed, "seed": 0}
         return parse_settings(changes, "--set")
 

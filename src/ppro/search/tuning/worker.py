@@ -5,8 +5,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
+from ppro.parts import METRICS
 from ppro.search.tuning.evaluation import Evaluator, evaluate
 from ppro.search.tuning.study import SharedStudy
+from ppro.training.metrics import Metric
 from ppro.training.trainer import OnEpoch
 
 Tell = Callable[[str], None]
@@ -45,7 +47,9 @@ def work(
                 break
             with watch() as on_epoch:
                 pruned = evaluate(study, study.space, trials, evaluator, on_epoch)
-            tell(_line(study, limits, len(trials), pruned, time.monotonic() - begin))
+            metric = METRICS.get(evaluator.base.training.metric)
+            reached = _reached(study, metric)
+            tell(_line(study, limits, len(trials), pruned, time.monotonic() - begin, reached))
     except BaseException:
         # Where this fails too, the next worker that claims a batch finds them.
         with suppress(Exception):
@@ -57,9 +61,16 @@ def _is_over(start: float, limits: Limits) -> bool:
     return limits.timeout is not None and time.monotonic() - start >= limits.timeout
 
 
-def _line(study: SharedStudy, limits: Limits, number: int, pruned: int, seconds: float) -> str:
+def _reached(study: SharedStudy, metric: type[Metric]) -> str:
     best = study.complete()
-    reached = f"best {best[0].value:.2f} % (trial {best[0].number})" if best else "no best yet"
+    if not best or best[0].value is None:
+        return "no best yet"
+    return f"best {metric.shown(metric.of_worth(best[0].value / 100))} (trial {best[0].number})"
+
+
+def _line(
+    study: SharedStudy, limits: Limits, number: int, pruned: int, seconds: float, reached: str
+) -> str:
     done = study.counts().tried
     left = seconds / number * max(0, limits.trials - done)
     time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
