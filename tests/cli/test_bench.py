@@ -79,6 +79,19 @@ def test_one_graph_alone_says_nothing_of_memory(
     assert "MiB" not in capsys.readouterr().out
 
 
+def test_judges_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def measured(case: Case, *rest: Any) -> dict[str, Any]:
+        judges = {} if case.judges is None else {"judges": case.judges}
+        return {**row_of(case), **judges, "ratio": 0.6 if case.judges == "folds" else 0.4}
+
+    monkeypatch.setattr(benches, "measure", measured)
+    command.bench(judges=True, device="cpu")
+    told = capsys.readouterr().out
+    assert "l2b, judges folds" in told
+    assert "an epoch, judges folds / judges train, cora, hidden, l2b: 1.50" in told
+    assert "MiB" not in told
+
+
 def test_a_place_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(benches, "cases", lambda *args: [Case("digits", "class", 2, "none")])
     monkeypatch.setattr(benches, "measure", lambda case, *rest: row_of(case))

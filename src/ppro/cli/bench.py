@@ -39,6 +39,9 @@ def bench(
         bool, typer.Option("--quick", help="Cora and Pubmed at one depth, no memory: a minute.")
     ] = False,
     only: Annotated[str | None, shown("Only this graph.", "all graphs")] = None,
+    judges: Annotated[
+        bool, typer.Option("--judges", help="Only what judges cost: L2B on Cora, six cases.")
+    ] = False,
     device: Device = "auto",
     threads: Threads = None,
     seconds: Annotated[float, shown("Time to spend on each case.", True, min=0.1)] = 6.0,
@@ -67,11 +70,12 @@ def bench(
 
     place = find_device(device)
     report: dict[str, Any] = {"machine": machine(place), "epochs": [], "memory_mib": {}}
-    for case in _chosen(benches.cases(quick, place.type == "cuda"), only):
+    found = benches.judged_cases() if judges else benches.cases(quick, place.type == "cuda")
+    for case in _chosen(found, only):
         report["epochs"].append(benches.measure(case, place, threads, seconds))
         console.err.print(_line(report["epochs"][-1]))
         write_report(out, report)
-    if not (quick or only):
+    if not (quick or only or judges):
         report["memory_mib"] = _memory(str(place))
         write_report(out, report)
     _show(report["epochs"], report["memory_mib"])
@@ -109,19 +113,25 @@ def _memory(device: str) -> dict[str, float]:
 
 
 def _line(row: dict[str, Any]) -> str:
+    from ppro.paper.bench.render import called
+
     return (
-        f"{row['graph']} {row['form']} L={row['max_steps']} {row['strategy']} x{row['runs']}: "
+        f"{row['graph']} {row['form']} L={row['max_steps']} {called(row)} x{row['runs']}: "
         f"{row['ours_ms']:.2f} ms, PyG {row['peer_ms']:.2f} ms, ratio {row['ratio']:.3f}"
     )
 
 
 def _show(rows: list[dict[str, Any]], memory: dict[str, float]) -> None:
+    from ppro.paper.bench.render import called, judges_ratios
+
     cells = [("graph", "form", "L", "strategy", "runs", "ours ms", "PyG ms", "ratio")]
     for row in rows:
-        sizes = (str(row["max_steps"]), row["strategy"], str(row["runs"]))
+        sizes = (str(row["max_steps"]), called(row), str(row["runs"]))
         times = (f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}")
         cells.append((row["graph"], row["form"], *sizes, *times))
     console.out.print(console.aligned(cells, right=(2, 4, 5, 6, 7)))
+    for line in judges_ratios(rows):
+        console.out.print(line.removeprefix("- "))
     if memory:
         text = ", ".join(f"L={depth}: {mib:.1f} MiB" for depth, mib in memory.items())
         console.out.print(f"peak memory of an L2B step, 1m-edges, class dimension: {text}")

@@ -51,7 +51,7 @@ class ComparingTrainer(JudgedTrainer):
         """Whether the backbone begins anew at the common depth once that is found."""
         return self.settings.controllers.start == "held"
 
-    def _program(self) -> Callable[[], None]:
+    def program(self) -> Callable[[], None]:
         """What does an epoch: every few of them the controllers are judged and learn."""
         every, done = self.settings.controllers.judge_every, int(self.record.now)
         plain, judged = self._recorded(self.plain_epoch), self._recorded(self.judged_epoch)

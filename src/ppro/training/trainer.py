@@ -74,7 +74,7 @@ class Trainer:
         chosen = self.settings.training
         self.metric: Metric = METRICS.get(chosen.metric)()
         limits = chosen.epochs, chosen.patience, chosen.selection, self.quiet
-        self.record = Record(states, *limits)
+        self.record = Record(states, *limits, lower_is_better=self.metric.lower_is_better)
         self._train_of_all_runs = self.train_rows
         self._of_all_runs = {name: getattr(model, name) for name in model.run_buffers}
         self._cuda = self.record.now.is_cuda
@@ -157,9 +157,9 @@ class Trainer:
             do_epoch = None
         if self.keeper is not None:
             self.keeper.offer(self.state)
-        return self._program() if do_epoch is None else do_epoch
+        return self.program() if do_epoch is None else do_epoch
 
-    def _program(self) -> Callable[[], None]:
+    def program(self) -> Callable[[], None]:
         """What does an epoch."""
         return self._recorded(self.epoch)
 

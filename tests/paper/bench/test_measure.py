@@ -1,7 +1,7 @@
 import torch
 
 from ppro.data import load_graph, make_splits
-from ppro.paper.bench import Case, cases, measure
+from ppro.paper.bench import Case, cases, judged_cases, measure
 from ppro.paper.bench.cases import GENERATED, bench_graph
 from ppro.paper.bench.memory import peak_of_step
 from ppro.paper.bench.peer import Peer
@@ -19,6 +19,27 @@ def test_a_case_is_measured_against_the_peer() -> None:
 def test_l2b_is_measured_at_its_costliest() -> None:
     """No node may break early, or the measurement would flatter us."""
     assert {s.controllers.epsilon for s in Case("cora", "class", 10, "l2b").settings()} == {1.0}
+
+
+def test_epochs_with_judges_are_measured_over_all_kinds_of_them() -> None:
+    case = Case("digits", "class", 2, "l2b", judges="folds")
+    chosen = case.settings()[0].controllers
+    assert (chosen.teaching, chosen.judges) == ("compare", "folds")
+    assert case.cycle == chosen.judge_every
+    assert Case("digits", "class", 2, "l2b").cycle == 1
+    row = measure(case, torch.device("cpu"), 1, budget=0.1)
+    assert (row["strategy"], row["judges"]) == ("l2b", "folds")
+    assert row["ratio"] == row["ours_ms"] / row["peer_ms"]
+    alone = measure(Case("digits", "class", 2, "l2b"), torch.device("cpu"), 1, budget=0.1)
+    assert "judges" not in alone
+
+
+def test_judges_are_measured_in_every_form() -> None:
+    found = judged_cases()
+    assert {(case.form, case.judges) for case in found} == {
+        (form, judges) for form in ("class", "hidden") for judges in (None, "train", "folds")
+    }
+    assert set(found) <= set(cases(quick=True, gpu=False))
 
 
 def test_the_peer_learns() -> None:

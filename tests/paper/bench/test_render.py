@@ -41,6 +41,16 @@ def test_the_page_holds_every_row_and_the_ratios(folder: Path) -> None:
     assert "(chart.png)" in text
 
 
+def test_what_judges_cost_is_told_relative_to_the_peer() -> None:
+    paper, train = row(), row(judges="train", ratio=0.2)
+    folds = row(judges="folds", ratio=0.5, peer_ms=16.0)
+    text = page({"here": {**REPORT, "epochs": [paper, train, folds]}}, "chart.png")
+    assert "| cora | class | 10 | l2b, judges folds |" in text
+    assert "- an epoch, judges folds / judges train, cora, class, l2b: 2.50" in text
+    assert "- an epoch, judges folds / the paper's controllers, cora, class, l2b: 2.00" in text
+    assert "judges folds /" not in page({"here": {**REPORT, "epochs": [folds]}}, "chart.png")
+
+
 def test_reports_of_other_kinds_lie_beside_those_of_speed(folder: Path) -> None:
     (folder / "large.json").write_text(json.dumps({"machine": {}, "trainings": []}))
     assert list(read_reports(folder)) == ["here"]

@@ -60,7 +60,7 @@ def test_a_whole_training_of_the_blind_backbone_does_not_know_the_label(
     two = same_folds(one, trainer_of(with_other_label(node, shift), SPLITS, chosen))
     place = TRAIN.index(node)
     judge = int(one.panel.view[0, place])
-    epochs = [trainer._program() for trainer in (one, two)]
+    epochs = [trainer.program() for trainer in (one, two)]
     for _ in range(12):
         for epoch in epochs:
             epoch()
@@ -79,7 +79,7 @@ def test_no_label_reaches_the_blind_backbone_at_chosen_steps(
     node, shift, strategy = case
     chosen = settings_of(1, strategy=strategy, judge_folds=FOLDS)
     one = trainer_of(GRAPH, SPLITS, chosen)
-    epoch = one._program()
+    epoch = one.program()
     for _ in range(epochs):
         epoch()
     two = trainer_of(with_other_label(node, shift), SPLITS, chosen)
@@ -98,7 +98,7 @@ def test_nodes_held_back_do_not_teach_the_backbone() -> None:
     one = trainer_of(GRAPH, SPLITS, chosen)
     held = [node for node, teaches in zip(TRAIN, one.panel.teaches[0], strict=True) if teaches]
     two = trainer_of(with_other_label(held[0], 1), SPLITS, chosen)
-    epochs = [trainer._program() for trainer in (one, two)]
+    epochs = [trainer.program() for trainer in (one, two)]
     for _ in range(8):
         for epoch in epochs:
             epoch()

@@ -7,7 +7,7 @@ disk, ``distributed`` and ``rank_worker`` on several ranks; ``cost`` foretells o
 needed for training.
 """
 
-from ppro.paper.bench.cases import Case, cases
+from ppro.paper.bench.cases import Case, cases, judged_cases
 from ppro.paper.bench.measure import measure
 
-__all__ = ["Case", "cases", "measure"]
+__all__ = ["Case", "cases", "judged_cases", "measure"]

@@ -8,19 +8,30 @@ from ppro.nn.backbones.appnp import Form
 from ppro.settings.settings import Settings
 
 DEPTHS = (2, 8, 16, 64)
+FORMS: tuple[Form, ...] = ("class", "hidden")
 GENERATED = {"1m-edges": 100_000, "10m-edges": 1_000_000}
 """Nodes of the generated graphs; twenty neighbours each, so ten times as many edges."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the benchmark."""
+    """One row of the benchmark.
+
+    Args:
+        judges: of controllers that compare; None for those of the paper.
+    """
 
     graph: str
     form: Form
     max_steps: int
     strategy: str
     runs: int = 1
+    judges: str | None = None
+
+    @property
+    def cycle(self) -> int:
+        """Epochs after which all kinds of them have come: controllers are not judged in each."""
+        return 1 if self.judges is None else self.settings()[0].controllers.judge_every
 
     def settings(self) -> list[Settings]:
         """Settings of each run; ε = 1 sends the nodes of L2B to the end, its costliest case."""
@@ -31,20 +42,31 @@ class Case:
             epsilon=1.0 if self.strategy == "l2b" else 0.5,
             feature_norm="none" if self.graph in GENERATED else "row",
             epochs=2000,
+            teaching="paper" if self.judges is None else "compare",
+            judges=self.judges,
         )
         return [base.replace(seed=run) for run in range(self.runs)]
 
 
+def judged_cases() -> list[Case]:
+    """Return L2B on Cora as the paper teaches it, and under every kind of judges."""
+    return [
+        Case("cora", form, 10, "l2b", judges=judges)
+        for form in FORMS
+        for judges in (None, "train", "folds")
+    ]
+
+
 def cases(quick: bool, gpu: bool) -> list[Case]:
     """Return the cases for a machine; ``quick`` leaves out the generated graphs and most depths."""
-    forms: tuple[Form, ...] = ("class", "hidden")
     strategies: tuple[str, ...] = ("none", "l2b", "l2u")
     found = [
         Case(graph, form, 10, strategy)
         for graph in ("cora", "pubmed")
-        for form in forms
+        for form in FORMS
         for strategy in strategies
     ]
+    found += [case for case in judged_cases() if case.judges is not None]
     cora = Case("cora", "hidden", 10, "l2b")
     found += [replace(cora, runs=runs) for runs in ((10, 100) if gpu else (10,))]
     if quick:

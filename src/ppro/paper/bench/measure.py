@@ -9,13 +9,15 @@ from typing import Any
 import torch
 
 from ppro.compute.allocator import keep_freed_memory
-from ppro.compute.capture import WARM_UP, Replay
+from ppro.compute.capture import WARM_UP
 from ppro.data import Splits
 from ppro.graph.core import Graph
+from ppro.nn.comparing.network import ComparingNetwork
 from ppro.paper.bench.cases import Case, bench_graph
 from ppro.paper.bench.peer import Peer
 from ppro.settings.settings import Settings
 from ppro.training.assembly import build_model, prepare_inputs, rows_from_masks
+from ppro.training.comparing import ComparingTrainer
 from ppro.training.threads import share_out, use_threads, worth_cores
 from ppro.training.trainer import Trainer
 
@@ -34,18 +36,18 @@ def our_epoch(
         masks = [mask.expand(len(part), -1) for mask in (splits.train, splits.val)]
         train, val = (rows_from_masks(mask, graph.labels, device) for mask in masks)
         model = build_model(graph.num_features, graph.num_classes, part, device)
+        if isinstance(model, ComparingNetwork):
+            return ComparingTrainer(model, inputs, train, val, part)
         return Trainer(model, inputs, train, val, part)
 
-    if device.type == "cuda":
-        return Replay(trainer(settings).epoch)
-    workers, threads = share_out(cores, case.runs)
+    workers, threads = share_out(cores, case.runs) if device.type == "cpu" else (1, 1)
     if workers == 1:
-        return trainer(settings).epoch
-    trainers = [trainer(settings[worker::workers]) for worker in range(workers)]
+        return trainer(settings).program()
+    programs = [trainer(settings[worker::workers]).program() for worker in range(workers)]
     pool = ThreadPoolExecutor(workers, initializer=use_threads, initargs=(threads,))
 
     def epoch() -> None:
-        for done in [pool.submit(part.epoch) for part in trainers]:
+        for done in [pool.submit(program) for program in programs]:
             done.result()
 
     return epoch
@@ -62,21 +64,28 @@ def measure(
     keep_freed_memory()
     graph, splits = bench_graph(case.graph)
     chosen = use_threads(threads or worth_cores(graph, case.settings()[0], case.runs))
-    ours = our_epoch(case, graph, splits, device, chosen)
+    epoch = our_epoch(case, graph, splits, device, chosen)
+
+    def ours() -> None:
+        for _ in range(case.cycle):
+            epoch()
+
     peer = Peer(graph, splits, case.settings()[0], device).epoch
     mine, theirs = alternate(ours, peer, device, budget)
+    one = median(mine) / case.cycle
     return {
         "graph": case.graph,
         "edges": graph.num_edges,
         "form": case.form,
         "max_steps": case.max_steps,
         "strategy": case.strategy,
+        **({} if case.judges is None else {"judges": case.judges}),
         "runs": case.runs,
         "threads": chosen,
         "rounds": len(mine),
-        "ours_ms": 1e3 * median(mine),
+        "ours_ms": 1e3 * one,
         "peer_ms": 1e3 * median(theirs),
-        "ratio": median(mine) / median(theirs),
+        "ratio": one / median(theirs),
     }
 
 

@@ -17,7 +17,9 @@ measures a machine. An epoch of ours is a whole one: for L2B and L2U both passes
 controllers and the validation. PyG is `torch_geometric.nn.APPNP` between two linear layers, trained
 as its users do (dense features, Adam, a validation in every epoch). Hidden width 64. Both are timed
 in turn in one process; times are medians. The peer always trains one model; ours trains as many as
-the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its costliest case.
+the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its costliest case. Rows
+with judges are of controllers that compare (`teaching=compare`): the training nodes themselves, or
+three further backbones that are each blind to a fold.
 """
 
 
@@ -55,10 +57,10 @@ def page(reports: Mapping[str, Any], chart: str) -> str:
 def _table(rows: Sequence[Row]) -> str:
     timed = ("ours, ms", "PyG, ms", "ours / PyG")
     head = ["graph", "form", "L", "strategy", "runs", "threads", *timed]
-    keys = ("graph", "form", "max_steps", "strategy", "runs", "threads")
     cells = [
         [
-            *(str(row[key]) for key in keys),
+            *(str(row[key]) for key in ("graph", "form", "max_steps")),
+            *(called(row), str(row["runs"]), str(row["threads"])),
             *(f"{row['ours_ms']:.2f}", f"{row['peer_ms']:.2f}", f"{row['ratio']:.3f}"),
         ]
         for row in rows
@@ -69,7 +71,7 @@ def _table(rows: Sequence[Row]) -> str:
 def _findings(report: Mapping[str, Any]) -> str:
     """Ratios between our own cases: runs, edges, depth."""
     rows = report["epochs"]
-    lines = [*_runs_ratios(rows), *_edge_ratios(rows)]
+    lines = [*_runs_ratios(rows), *_edge_ratios(rows), *judges_ratios(rows)]
     memory = report.get("memory_mib", {})
     if memory:
         text = ", ".join(f"L = {depth}: {mib:.1f} MiB" for depth, mib in memory.items())
@@ -89,12 +91,34 @@ def _runs_ratios(rows: Sequence[Row]) -> list[str]:
 
 
 def _same(a: Row, b: Row) -> bool:
-    keys = ("graph", "form", "max_steps", "strategy")
-    return all(a[key] == b[key] for key in keys)
+    keys = ("graph", "form", "max_steps", "strategy", "judges")
+    return all(a.get(key) == b.get(key) for key in keys)
+
+
+def called(row: Row) -> str:
+    """Return the strategy of a row, with its judges where controllers compare."""
+    judges = row.get("judges")
+    return f"{row['strategy']}, judges {judges}" if judges else str(row["strategy"])
 
 
 def _label(row: Row) -> str:
-    return f"{row['graph']}, {row['form']}, L = {row['max_steps']}, {row['strategy']}"
+    return f"{row['graph']}, {row['form']}, L = {row['max_steps']}, {called(row)}"
+
+
+def judges_ratios(rows: Sequence[Row]) -> list[str]:
+    """Return what an epoch with out-of-fold judges costs more than one without.
+
+    Every row was timed in turn with the same peer, so what a busy machine adds falls out.
+    """
+    lines = []
+    for folds in (row for row in rows if row.get("judges") == "folds"):
+        for other, told in (("train", "judges train"), (None, "the paper's controllers")):
+            alike = [r for r in rows if _same(r, {**folds, "judges": other})]
+            if alike and alike[0]["runs"] == folds["runs"]:
+                ratio = folds["ratio"] / alike[0]["ratio"]
+                where = f"{folds['graph']}, {folds['form']}, {folds['strategy']}"
+                lines.append(f"- an epoch, judges folds / {told}, {where}: {ratio:.2f}")
+    return lines
 
 
 def _edge_ratios(rows: Sequence[Row]) -> list[str]:
@@ -118,7 +142,11 @@ def draw(reports: Mapping[str, Any], path: Path) -> None:
         ) from None
     figure = Figure(figsize=(12, 4.5 * len(reports)), layout="constrained")
     for panel, (name, report) in enumerate(reports.items(), start=1):
-        rows = [r for r in report["epochs"] if r["max_steps"] == 10 and r["runs"] == 1]
+        rows = [
+            r
+            for r in report["epochs"]
+            if r["max_steps"] == 10 and r["runs"] == 1 and not r.get("judges")
+        ]
         axes = figure.add_subplot(len(reports), 1, panel)
         places = range(len(rows))
         left, right = [p - 0.2 for p in places], [p + 0.2 for p in places]
