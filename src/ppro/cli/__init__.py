@@ -3,11 +3,10 @@
 One module for each command: ``train`` with ``comparing``, ``tune``, ``predict``, ``report``,
 ``explain``, ``reproduce``, ``bench`` with ``bench_distributed``, ``bench_large`` and
 ``bench_scale``, ``data``, ``recipes`` and ``parts``. What they share is in ``console``,
-``options``, ``file_options``, ``tracking_options`` and ``outcome``. A command imports what it needs
-when it is called, so that help comes without PyTorch.
+``streams``, ``options``, ``file_options``, ``tracking_options`` and ``outcome``. A command imports
+what it needs when it is called, so that help comes without PyTorch.
 """
 
-import io
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +27,7 @@ from ppro.cli import (
     train,
     tune,
 )
+from ppro.cli.streams import forgive, lost_output
 from ppro.errors import PProError, RankError
 from ppro.parts.scripts import load_scripts
 
@@ -98,9 +98,12 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error a user can mend ends in one line and exit code 2."""
-    _never_fail_to_print()
+    forgive()
     try:
         app(prog_name="ppro")
+    except SystemExit as ended:
+        _check_output(ended)
+        raise
     except Exception as error:
         if "--debug" in sys.argv:
             raise
@@ -133,8 +136,11 @@ def _is_of_torch(error: Exception) -> bool:
     return torch is not None and isinstance(error, torch.OutOfMemoryError)
 
 
-def _never_fail_to_print() -> None:
-    """Show '?' for a character that the terminal's encoding lacks."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+def _check_output(ended: SystemExit) -> None:
+    """Tell where standard output was lost; that is an error unless the result is in a file."""
+    if not ended.code and (reason := lost_output()):
+        saved = console.saved
+        told = "the result is saved" if saved else "send it elsewhere"
+        line = f"standard output: cannot be written ({reason}); {told}"
+        print(f"{'warning' if saved else 'error'}: {line}", file=sys.stderr)
+        ended.code = 0 if saved else 2

@@ -32,8 +32,17 @@ PLAIN_EVERY = 10.0
 NARROWEST = 40
 """Text is wrapped to the terminal, but not to fewer columns than this."""
 
+saved = False
+"""Whether what the command shows lies in a file as well."""
+
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+
+
+def note_saved() -> None:
+    """Take note that what the command shows lies in a file as well."""
+    global saved
+    saved = True
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

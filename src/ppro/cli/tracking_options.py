@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +56,7 @@ def tracked(
 
         def use(tracker: Tracker) -> None:
             trackers.append(tracker)
-            stack.callback(tracker.close)
+            stack.callback(_close, tracker)
 
         if live is not None:
             use(JsonLines(live))
@@ -67,3 +67,9 @@ def tracked(
             settings = {k: v for k, v in config.settings.flat().items() if v is not None}
             use(MLflow(uri, f"ppro-{config.dataset}", name, {**facts, **settings}))
         yield trackers
+
+
+def _close(tracker: Tracker) -> None:
+    """Let go of a tracker; the training is over, and what it lacks has been told."""
+    with suppress(Exception):
+        tracker.close()

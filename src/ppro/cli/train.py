@@ -13,7 +13,7 @@ from ppro.cli import comparing, console
 from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
-from ppro.errors import SettingsError
+from ppro.errors import RunError, SettingsError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ppro.insight.tracking import Tracker
     from ppro.runs.config import RunConfig
     from ppro.runs.place import Place
+    from ppro.runs.writing import TrainedRun
     from ppro.settings.recipe import Recipe
     from ppro.training.checkpoint import Checkpointing
     from ppro.training.fit import Fit
@@ -121,7 +122,7 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.runs.config import RunConfig, run_settings
     from ppro.runs.place import place_of_training
     from ppro.runs.source import graph_and_splits
-    from ppro.runs.writing import TrainedRun, write_run
+    from ppro.runs.writing import TrainedRun
     from ppro.search.choice import AUTO, choose_recipe, given_settings
     from ppro.settings.settings import assignments
     from ppro.training import fit as fitting
@@ -175,7 +176,7 @@ def train(  # noqa: PLR0913 - one argument per option
         told: Any = {"device": str(chip), "notes": notes}
         schema = None if reading is None else reading.schema
         trained = TrainedRun.of(config, loaded, splits, result, schema=schema, **told)
-        facts = write_run(place.free_out(), trained, interim=result.history.interrupted)
+        facts = _written(place, trained, config)
         if not result.history.interrupted:
             place.forget()
             if compare:
@@ -216,7 +217,7 @@ def _fitted(
     config: RunConfig,
     place: Place,
     plan: Checkpointing,
-    trackers: Sequence[Tracker],
+    trackers: list[Tracker],
     **options: Any,
 ) -> Fit:
     """Train the runs, showing how it goes."""
@@ -232,6 +233,20 @@ def _fitted(
 
         watched = {"on_epoch": on_epoch, "checkpoint": plan}
         return train_runs(graph, splits, run_settings(config), **watched, **options)
+
+
+def _written(place: Place, trained: TrainedRun, config: RunConfig) -> dict[str, Any]:
+    """Write the run folder; what cannot be written is at least shown."""
+    from ppro.cli.outcome import show_training
+    from ppro.runs.writing import write_run
+
+    try:
+        facts = write_run(place.free_out(), trained, interim=trained.history.interrupted)
+    except RunError:
+        show_training({**trained.facts, "out": "(nowhere)"}, config, console.err)
+        raise
+    console.note_saved()
+    return facts
 
 
 def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:

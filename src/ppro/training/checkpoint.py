@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from ppro.errors import RunError
 from ppro.files import HIDDEN, check_regular, held, remove_stale, whole_file
 from ppro.settings.limits import CHECKPOINT_EVERY, MOST_CORES
 from ppro.training.fingerprint import Fingerprint, differing
+
+logger = logging.getLogger(__name__)
 
 FORMAT = 2
 LOCK = f"{HIDDEN}lock"
@@ -234,7 +237,7 @@ class Keeper:
     def __init__(self, path: Path, header: Mapping[str, Any], every: float) -> None:
         self.path, self.every = path, every
         self.header = json.dumps(header)
-        self._last = -float("inf")
+        self._last, self._warned = -float("inf"), False
 
     def offer(self, state: Callable[[], dict[str, Tensor]]) -> None:
         """Save the state if it is time; it is asked for only then."""
@@ -244,15 +247,23 @@ class Keeper:
     def save(self, state: Mapping[str, Tensor]) -> None:
         """Save the state now.
 
+        Where it cannot be written, the checkpoint before it stays, and the training goes on after
+        one warning.
+
         Raises:
-            RunError: it cannot be written; the checkpoint before it stays.
+            RunError: it cannot be written, and there is none before it.
         """
         tensors = {name: tensor.cpu().contiguous() for name, tensor in state.items()}
-        told = {"ppro": self.header, "sha256": _digest(self.header, tensors)}
+        head = {"ppro": self.header, "sha256": _digest(self.header, tensors)}
         try:
-            write_durably(self.path, save(tensors, metadata=told))
+            write_durably(self.path, save(tensors, metadata=head))
         except OSError as error:
-            raise unusable(self.path.parent, error) from None
+            told = unusable(self.path.parent, error)
+            if not self.path.exists():
+                raise told from None
+            if not self._warned:
+                logger.warning("%s (training goes on; the checkpoint before stays)", told)
+            self._warned = True
         self._last = time.monotonic()
 
 

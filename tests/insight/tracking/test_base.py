@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ppro.data import load_graph, make_splits
 from ppro.errors import RunError
-from ppro.insight.tracking import finish, listener
+from ppro.insight.tracking import Tracker, finish, listener
 from ppro.insight.tracking.base import Facts, means, rows
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
@@ -57,11 +57,13 @@ def test_a_training_is_heard_and_a_failing_tracker_is_left_out() -> None:
     graph = load_graph("csbm", options={"nodes": 60})
     splits = make_splits(graph, "csbm", "random-60-20-20", 1, 0)
     good, bad, told, seen = Watcher(), Watcher(fails=True), list[str](), list[int]()
-    listen = listener([bad, good], told.append, lambda epoch, *_: seen.append(epoch))
+    trackers: list[Tracker] = [bad, good]
+    listen = listener(trackers, told.append, lambda epoch, *_: seen.append(epoch))
     fit(graph, splits, [Settings(epochs=3)], on_epoch=listen)
     assert good.epochs == seen == [1, 2, 3]
     assert bad.epochs == [1]
     assert told == ["the server is gone (training goes on without it)"]
+    assert trackers == [good]
 
 
 def test_a_tracker_that_fails_at_the_end_is_told(tmp_path: Path) -> None:
@@ -69,3 +71,19 @@ def test_a_tracker_that_fails_at_the_end_is_told(tmp_path: Path) -> None:
     finish([bad, good], told.append, history(), facts(), tmp_path)
     assert good.finished
     assert told == [f"the server is gone (the run itself is saved in {tmp_path})"]
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), KeyError(), RuntimeError("a\nb")])
+def test_any_error_of_a_tracker_is_one_line(error: Exception, tmp_path: Path) -> None:
+    class Broken(Watcher):
+        def on_epoch(self, epoch: int, metrics: Tensor, active: int) -> None:
+            raise error
+
+        def finish(self, history: History, facts: Facts, folder: Path) -> None:
+            raise error
+
+    told: list[str] = []
+    listener([Broken()], told.append)(1, history().metrics[0], 1)
+    finish([Broken()], told.append, history(), facts(), tmp_path)
+    assert [line.count("\n") for line in told] == [0, 0]
+    assert all(line.startswith(f"Broken: {type(error).__name__}: ") for line in told)

@@ -12,7 +12,7 @@ import pytest
 
 from ppro.errors import RunError
 from ppro.insight.tracking import MLflow
-from ppro.insight.tracking.mlflow import BATCH
+from ppro.insight.tracking.mlflow import BATCH, masked
 from tests.insight.tracking.support import facts, history
 
 
@@ -118,3 +118,18 @@ def test_a_real_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.data.metrics["test_mean"] == 1.5
     assert [m.step for m in client.get_metric_history(tracker.run, "run-0/val_loss")] == [1, 2, 3]
     assert found.info.status == "FINISHED"
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("http://me:secret@host:5000", "http://***@host:5000"),
+        ("http://token@host", "http://***@host"),
+        ("http://host:5000", "http://host:5000"),
+        ("folder", "folder"),
+    ],
+)
+def test_a_password_is_never_shown(uri: str, shown: str) -> None:
+    assert masked(uri, uri) == shown
+    told = masked(f"cannot reach {uri} with secret", uri)
+    assert ("secret" in told) == ("secret" not in uri)

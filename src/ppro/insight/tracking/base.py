@@ -1,6 +1,6 @@
 """What every tracker shares: the interface, and the metrics of a training as plain numbers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,10 @@ SUMMARY = (
     *("seconds", "epochs"),
 )
 """The facts of a training that are told at its end."""
+
+
+LONGEST = 160
+"""Characters that are shown of a problem of a tracker."""
 
 
 class Tracker(Protocol):
@@ -49,23 +53,25 @@ def rows(history: History) -> Iterator[tuple[int, int, dict[str, float]]]:
 
 
 def listener(
-    trackers: Sequence[Tracker], warn: Callable[[str], None], progress: OnEpoch | None = None
+    trackers: MutableSequence[Tracker],
+    warn: Callable[[str], None],
+    progress: OnEpoch | None = None,
 ) -> OnEpoch:
     """Return what a training calls after an epoch: progress, then every tracker.
 
-    A tracker that fails is named in a warning and left out, so that the training goes on.
+    A tracker that fails, with whatever error, is named in a warning and left out from then on:
+    of the epochs, and of the list that :func:`finish` goes through.
     """
-    going = list(trackers)
 
     def call(epoch: int, metrics: Tensor, active: int) -> None:
         if progress is not None:
             progress(epoch, metrics, active)
-        for tracker in tuple(going):
+        for tracker in tuple(trackers):
             try:
                 tracker.on_epoch(epoch, metrics, active)
-            except (RunError, OSError) as error:
-                going.remove(tracker)
-                warn(f"{error} (training goes on without it)")
+            except Exception as error:
+                trackers.remove(tracker)
+                warn(f"{_told(tracker, error)} (training goes on without it)")
 
     return call
 
@@ -81,5 +87,13 @@ def finish(
     for tracker in trackers:
         try:
             tracker.finish(history, facts, folder)
-        except (RunError, OSError) as error:
-            warn(f"{error} (the run itself is saved in {folder})")
+        except Exception as error:
+            warn(f"{_told(tracker, error)} (the run itself is saved in {folder})")
+
+
+def _told(tracker: Tracker, error: Exception) -> str:
+    """Return one line about what went wrong with a tracker."""
+    if isinstance(error, RunError):
+        return str(error)
+    reason = " ".join(str(error).split())[:LONGEST] or "no reason given"
+    return f"{type(tracker).__name__}: {type(error).__name__}: {reason}"

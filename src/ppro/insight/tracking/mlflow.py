@@ -1,6 +1,7 @@
 """Metrics to MLflow."""
 
 import os
+import re
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from ppro.errors import RunError
-from ppro.insight.tracking.base import SUMMARY, Facts, means, rows
+from ppro.insight.tracking.base import LONGEST, SUMMARY, Facts, means, rows
 from ppro.training.stopping import History
 
 EVERY = 1.0
@@ -19,9 +20,6 @@ EVERY = 1.0
 
 BATCH = 1000
 """Most metrics that MLflow takes in one call."""
-
-LONGEST = 160
-"""Characters that are shown of a problem of MLflow."""
 
 PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
 """Unless the user says otherwise: MLflow's own would hold up training for minutes."""
@@ -46,7 +44,7 @@ class MLflow:
             ) from None
         for key, value in PATIENCE.items():
             os.environ.setdefault(key, value)
-        self._problem, self._metric = mlflow.MlflowException, mlflow.entities.Metric
+        self._metric = mlflow.entities.Metric
         self._last, self._over = -EVERY, False
         with self._told(uri):
             self.client = mlflow.MlflowClient(tracking_uri=uri)
@@ -62,9 +60,12 @@ class MLflow:
         """Turn problems of MLflow into one line, with a remedy."""
         try:
             yield
-        except (self._problem, OSError) as error:
-            first = textwrap.shorten(str(error), LONGEST, placeholder=" …")
-            raise RunError(f"--mlflow {uri}: {first}; check the address and that it runs") from None
+        except Exception as error:
+            first = textwrap.shorten(masked(str(error), uri), LONGEST, placeholder=" …")
+            shown = masked(uri, uri)
+            raise RunError(
+                f"--mlflow {shown}: {first}; check the address and that it runs"
+            ) from None
 
     def on_epoch(self, epoch: int, metrics: Tensor, active: int) -> None:
         """Send the means of an epoch, if the last call was a while ago."""
@@ -98,3 +99,12 @@ class MLflow:
         # A server that is gone by now has been told of already.
         with suppress(RunError), self._told(self.uri):
             self.client.set_terminated(self.run, "FINISHED" if self._over else "FAILED")
+
+
+def masked(text: str, uri: str) -> str:
+    """Return a text without the password, or the token, that an address holds."""
+    secrets = re.findall(r"://([^/?#]*)@", uri)
+    parts = [part for secret in secrets for part in (secret, secret.partition(":")[2]) if part]
+    for part in sorted(parts, key=len, reverse=True):
+        text = text.replace(part, "***")
+    return text
