@@ -17,6 +17,7 @@ from ppro.nn.comparing.evidence import (
     centred_scores,
     equal_scale,
     evidence,
+    log_predictions,
     width,
 )
 from tests.nn.comparing.support import SIZES, Seen, Sizes
@@ -96,11 +97,13 @@ def test_l2u_sees_the_best_step_beside(sizes: Sizes) -> None:
 
 @given(st.integers(0, 99))
 def test_scores_are_centred_logarithms(seed: int) -> None:
-    log_p = (40 * tensor64(2, 3, 4, seed=seed)).log_softmax(-1)
-    found = centred_scores(log_p)
+    logits = 40 * tensor64(2, 3, 4, seed=seed)
+    found = centred_scores(log_predictions(logits))
     for i in range(2):
         for j in range(3):
-            scores = [max(v, math.log(SMALLEST)) for v in log_p[i, j].tolist()]
+            row = logits[i, j].tolist()
+            total = max(row) + math.log(sum(math.exp(v - max(row)) for v in row))
+            scores = [max(v - total, math.log(SMALLEST)) for v in row]
             mean = sum(scores) / 4
             expected = torch.tensor([v - mean for v in scores], dtype=torch.float64)
             torch.testing.assert_close(found[i, j], expected)

@@ -87,10 +87,16 @@ def beside_best(x: Tensor, best: Tensor, step: Tensor, classes: int) -> Tensor:
     return torch.cat([x, best[..., :OF_BEST], agreement, step.unsqueeze(-1)], -1)
 
 
+def log_predictions(logits: Tensor) -> Tensor:
+    """Return log P of each class, none below that of the smallest probability that counts."""
+    # Written out, since log_softmax over a few classes is slow on a CPU; numbers too small to be
+    # normal are slow everywhere there.
+    return (logits - logits.logsumexp(-1, keepdim=True)).clamp(min=math.log(SMALLEST))
+
+
 def centred_scores(log_p: Tensor) -> Tensor:
     """Return log-probabilities less their mean over the classes."""
-    scores = log_p.clamp(min=math.log(SMALLEST))
-    return scores - scores.mean(-1, keepdim=True)
+    return log_p - log_p.mean(-1, keepdim=True)
 
 
 def equal_scale(scores: Tensor, valid: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from ppro.nn import losses
 from ppro.nn.backbones import Backbone
 from ppro.nn.comparing.controllers import ComparingControllers
 from ppro.nn.comparing.costs import at_step
-from ppro.nn.comparing.evidence import centred_scores, evidence
+from ppro.nn.comparing.evidence import centred_scores, evidence, log_predictions
 from ppro.nn.comparing.predictions import StepPredictions
 from ppro.nn.comparing.sight import Sight
 from ppro.nn.forward_pass import Pass
@@ -195,7 +195,7 @@ class ComparingNetwork(Network):
 
         def read(h: Tensor) -> tuple[Tensor, Tensor]:
             logits = self.backbone.classify(h, pass_.h0_rows, rows.nodes, None)
-            log_p = sight.pick(logits).log_softmax(-1)
+            log_p = log_predictions(sight.pick(logits))
             return centred_scores(log_p), sight.near(log_p.exp())
 
         every = EveryStep(pass_, read)
