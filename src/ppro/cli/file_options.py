@@ -56,20 +56,23 @@ def _option(key: str, text: str, shown: str | bool, **more: Any) -> Any:
 
 
 Nodes = Annotated[
-    Path | None, _option("nodes", "Table of nodes: .csv or .parquet.", False, readable=False)
+    Path | None,
+    _option("nodes", "Table of nodes: .csv, .csv.gz or .parquet.", False, readable=False),
 ]
 Edges = Annotated[
-    Path | None, _option("edges", "Table of edges: .csv or .parquet.", False, readable=False)
+    Path | None,
+    _option("edges", "Table of edges: .csv, .csv.gz or .parquet.", False, readable=False),
 ]
 _NAMED: dict[str, tuple[str, str | bool]] = {
     "label": ("Column with the class of a node.", "label, class or y"),
     "id": ("Column with its id.", "id, node_id or node; else the row from 0"),
-    "features": ("Feature columns, with commas between.", "all that fit"),
+    "features": ("The only feature columns, with commas between.", "all that fit"),
+    "add_features": ("More feature columns than those that fit.", False),
     "categorical": ("Columns whose numbers are categories.", False),
     "split_column": ("Column with train, val, test or none.", "random split"),
     "source": ("Column with one end of an edge.", "source, src, from, u"),
     "target": ("Column with its other end.", "target, dst, to, v"),
-    "weight": ("Column with its weight.", "no weights"),
+    "weight": ("Column with its weight, or none.", "weight, where there is one"),
 }
 _CHOSEN = {
     "all_numeric": (bool, False, "Every column of numbers is a feature."),
@@ -186,7 +189,7 @@ def _layout(columns: Mapping[str, Any]) -> Layout:
     values = dict(columns)
     if values.get("features") is not None and values.get("all_numeric"):
         raise SettingsError("--features and --all-numeric disagree; give one of them")
-    for key in ("features", "categorical"):
+    for key in ("features", "add_features", "categorical"):
         if (text := values.get(key)) is not None:
             names = map(str.strip, text.split(","))
             values[key] = tuple(dict.fromkeys(name for name in names if name))

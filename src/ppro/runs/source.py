@@ -79,7 +79,7 @@ def graph_of_run(
     files = new or config.source
     if files is None or not (new or changed):
         # The files are those of the training: with its layout they give its schema again.
-        reading = None if files is None else read_source(files)
+        reading = None if files is None else read_source(files.weighted_as(schema))
         return graph_and_splits(config, reading, data_root=data_root, offline=offline)
     reading = read_source(files, schema)
     for path in changed:

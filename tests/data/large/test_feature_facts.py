@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ppro.data import statistics
+from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.findings import findings
-from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
 from ppro.data.large import LargePlan, checks, generate_large, read_large
@@ -41,7 +41,7 @@ def both(folder: Path) -> tuple[LargeGraph, Graph]:
 
 def reading(graph: Graph) -> Reading:
     schema = Schema(kind="arrays", num_features=4, class_names=graph.class_names)
-    return Reading(graph, schema, None, EdgeFacts(1, 0, 0, 0), ())
+    return Reading(graph, schema, None, EdgeFacts(1, 0, 0, 0, 1), ())
 
 
 def test_numbers_and_findings_are_those_in_memory(

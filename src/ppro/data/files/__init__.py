@@ -2,10 +2,11 @@
 
 ``source`` says which files a graph is read from and hands them to their reader; ``schema`` says how
 tables are to be read and how they became a graph; ``reading`` is what every reader returns.
-``pair`` reads a table of nodes and one of edges with ``tables``, ``columns`` and
-``nodes_and_edges``; ``archive`` and ``arrays`` read npz files, ``graphml`` GraphML and ``saved``
-safetensors. ``guard`` refuses files that are not what they seem, ``findings`` tells what looks
-wrong, ``export`` writes tables. No file is ever executed.
+``pair`` reads a table of nodes and one of edges: ``tables`` and ``csv_tables`` read them, ``cells``
+and ``columns`` make features of their columns, ``ids``, ``labels`` and ``edges`` the rest.
+``archive`` and ``arrays`` read npz files, ``graphml`` GraphML and ``saved`` safetensors. ``guard``
+refuses files that are not what they seem, ``findings`` tells what looks wrong, ``export`` writes
+tables. No file is ever executed.
 """
 
 from typing import TYPE_CHECKING

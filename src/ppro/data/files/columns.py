@@ -1,4 +1,4 @@
-"""Columns of a table: their cells, which of them are features, and the matrix they make."""
+"""Columns of a table: which of them are features, and the matrix they make."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,75 +12,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ppro.compute.sparse import csr_tensor
+from ppro.data.files.cells import (
+    is_missing,
+    kind_of,
+    mostly_numbers,
+    numbers,
+    refuse_cells,
+    texts,
+)
 from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn, Schema
-from ppro.data.files.tables import MISSING, arrow
+from ppro.data.files.tables import arrow
 from ppro.errors import DataError
 from ppro.parts import nearest
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
-_NUMBERS = {"floating", "integer", "mixed-integer-float", "boolean", "decimal"}
-_LARGEST = float(np.finfo(np.float32).max)
-_MOSTLY = 0.9
-
-
-def kind_of(column: Any) -> str:
-    """What a column holds: ``numbers``, ``text``, ``nothing`` or the name of another type."""
-    inferred = arrow("pandas").api.types.infer_dtype(column, skipna=True)
-    if inferred == "empty" or bool(is_missing(column).all()):
-        return "nothing"
-    if inferred in _NUMBERS:
-        return "numbers"
-    return "text" if inferred in ("string", "categorical", "mixed") else str(inferred)
-
-
-def is_missing(column: Any) -> Bools:
-    """Return which cells hold no value. Shape ``[n]``."""
-    return np.asarray(column.isna() | column.isin(MISSING), dtype=np.bool_)
-
-
-def texts(column: Any) -> list[str]:
-    """Return the cells as text, without spaces around it; missing ones are empty."""
-    return ["" if value is None or value != value else str(value).strip() for value in column]
-
-
-def numbers(path: Path, column: Any) -> Floats:
-    """Return the cells as finite numbers, NaN where missing. Shape ``[n]``."""
-    missing = is_missing(column)
-    values = _parsed(column)
-    values[missing] = np.nan
-    for wrong, what in (
-        (np.isnan(values) & ~missing, "is not a number"),
-        (np.abs(np.nan_to_num(values, posinf=np.inf)) > _LARGEST, "is infinite or too large"),
-    ):
-        refuse_cells(path, column, wrong, f"{{!r}} {what}; correct the cell or leave it empty")
-    return values
-
-
-def refuse_cells(path: Path, column: Any, wrong: Bools, told: str) -> None:
-    """Raise a DataError about the first cell that is wrong.
-
-    Args:
-        wrong: Shape ``[n]``.
-        told: what to say; braces stand for the text of the cell.
-    """
-    if wrong.any():
-        row = int(wrong.argmax())
-        where = f"{path}, row {row + 1}, column {column.name}"
-        raise DataError(f"{where}: {told.format(str(column.iloc[row]))}")
-
-
-def mostly_numbers(column: Any) -> bool:
-    """Tell whether a column of text reads like numbers with a few wrong cells among them."""
-    known = ~is_missing(column)
-    parsed = ~np.isnan(_parsed(column))
-    return bool(parsed[known].mean() >= _MOSTLY)
-
-
-def _parsed(column: Any) -> Floats:
-    found = arrow("pandas").to_numeric(column.astype(object), errors="coerce")
-    return np.array(found, dtype=np.float64)
 
 
 def choose_columns(
@@ -89,21 +32,27 @@ def choose_columns(
     """Return the feature columns of a table, in its order, and notes on those left out.
 
     Columns that a user names are all used. Otherwise every column is that holds numbers or, but
-    for ``--all-numeric``, at most ``max_categories`` different texts.
+    for ``--all-numeric``, at most ``max_categories`` different texts; ``add_features`` adds
+    columns with more of them, of which the most frequent count.
 
     Args:
         taken: columns that are no features: id, label, split.
     """
-    for name in (*(layout.features or ()), *layout.categorical):
+    asked = (*(layout.features or ()), *layout.add_features)
+    for name in (*asked, *layout.categorical):
         check_column(path, frame.columns, name)
         if name in taken:
             raise DataError(f"{path}: column {name} cannot be a feature too; leave it out")
     made: list[Column] = []
     notes: list[str] = []
-    for name in layout.features or [name for name in frame.columns if name not in taken]:
-        reason = _unfit(path, frame[name], layout)
-        if reason and layout.features:
-            raise DataError(f"{path}, column {name}: {reason}; leave it out of --features")
+    usual = [name for name in frame.columns if name not in taken]
+    for name in (
+        dict.fromkeys((*layout.features, *layout.add_features)) if layout.features else usual
+    ):
+        reason = _unfit(path, frame[name], layout, asked=name in asked)
+        if reason and name in asked:
+            option = "--add-features" if name in layout.add_features else "--features"
+            raise DataError(f"{path}, column {name}: {reason}; leave it out of {option}")
         if reason:
             notes.append(f"column {name} is left out: {reason}")
         else:
@@ -119,7 +68,7 @@ def check_column(path: Path, columns: Sequence[str], name: str) -> None:
         raise DataError(f"{path}: no column {name!r}; {nearest(name, list(columns)[:20])}")
 
 
-def _unfit(path: Path, column: Any, layout: Layout) -> str:
+def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
     """Why a column cannot be a feature; empty where it can."""
     kind = kind_of(column)
     if kind == "nothing":
@@ -130,12 +79,25 @@ def _unfit(path: Path, column: Any, layout: Layout) -> str:
         return f"cells of type {kind}, which is neither a number nor a text"
     if mostly_numbers(column):
         numbers(path, column)
+    if asked:
+        return ""
     if layout.all_numeric:
         return "it holds text and --all-numeric was given"
-    different = len(set(texts(column)))
-    if not layout.features and different > layout.max_categories:
-        return f"{different} different texts; name it in --features to use the most frequent"
-    return ""
+    return _too_many(column, layout.max_categories)
+
+
+def _too_many(column: Any, most: int) -> str:
+    """Why a column of text has too many categories, and what to do; empty where it has not."""
+    known = [text for text in texts(column) if text]
+    different = len(set(known))
+    if different <= most:
+        return ""
+    if different == len(known):
+        return f"{different:,} different texts, each of one node alone, tell nothing of the others"
+    return (
+        f"{different:,} different texts; --add-features {column.name!r} uses the {most} most "
+        f"frequent, --max-categories {different} all of them"
+    )
 
 
 def _fitted(path: Path, column: Any, layout: Layout) -> Column:

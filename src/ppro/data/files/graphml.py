@@ -6,8 +6,9 @@ from typing import Any
 from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
+from ppro.data.files.edges import end_columns
 from ppro.data.files.guard import check_file
-from ppro.data.files.nodes_and_edges import end_columns
+from ppro.data.files.ids import node_ids
 from ppro.data.files.pair import Pair, graph_of, resolved, text_columns
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Layout, Schema
@@ -26,8 +27,9 @@ def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Re
     layout = layout.model_copy(update={"id": layout.id or "id"})
     layout = resolved(path, list(nodes.columns), layout, schema)
     ends = end_columns(path, list(edges.columns), *ENDS)
-    pair = Pair(path, with_text(nodes, text_columns(layout)), path, with_text(edges, ends))
-    return graph_of(pair, layout, ends, schema)
+    nodes, edges = with_text(nodes, text_columns(layout)), with_text(edges, ends)
+    ids = node_ids(path, nodes[layout.id])
+    return graph_of(Pair(path, nodes, path, edges, ids, ends), layout, schema)
 
 
 def graph_tables(path: Path, graph: Any, declared: Counter[str]) -> tuple[Any, Any]:

@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from ppro.data.files.cells import with_decimal_points
 from ppro.data.files.columns import check_column, choose_columns, encode
-from ppro.data.files.nodes_and_edges import (
-    class_codes,
-    classes_of,
+from ppro.data.files.csv_tables import is_packed
+from ppro.data.files.edges import (
     edge_pairs,
     edge_weights,
     end_columns,
-    node_ids,
-    split_masks,
+    names_without_header,
+    weight_column,
 )
+from ppro.data.files.ids import NodeIndex, node_ids
+from ppro.data.files.labels import class_codes, classes_of, label_notes, split_masks
 from ppro.data.files.reading import Parts, Reading, finished
-from ppro.data.files.schema import CategoricalColumn, Layout, Schema
-from ppro.data.files.tables import column_names, read_table
+from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema
+from ppro.data.files.tables import FileTable, Table, check_names, check_rows
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
@@ -32,33 +34,80 @@ PLAIN_NAMES = ("nodes", "node", "vertices")
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two pandas frames and the files that they came from."""
+    """Two pandas frames, the files that they came from, and what was done to them.
+
+    Args:
+        ids: of the nodes as they are written; None where nodes are numbered by their rows.
+    """
 
     node_file: Path
     nodes: Any
     edge_file: Path
     edges: Any
+    ids: tuple[str, ...] | None
+    ends: tuple[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def index(self) -> NodeIndex:
+        """Return what finds a node by its id."""
+        return NodeIndex(self.node_file, _ids_or_rows(self.ids, self.nodes))
 
     @property
     def name(self) -> str:
         """What to call the graph: the name of the node file, or of its folder if that is plain."""
-        stem = self.node_file.stem
+        file = self.node_file
+        stem = file.with_suffix("").stem if is_packed(file) else file.stem
         if stem.lower() in PLAIN_NAMES:
-            stem = self.node_file.absolute().parent.name
+            stem = file.absolute().parent.name
         return re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "graph"
 
 
-def read_pair(nodes: Path, edges: Path, layout: Layout, schema: Schema | None = None) -> Reading:
+def read_pair(
+    nodes: Table | Path, edges: Table | Path, layout: Layout, schema: Schema | None = None
+) -> Reading:
     """Read a graph from two tables.
 
     Args:
         schema: that of a training, to be applied to these tables; None makes a new one.
     """
-    node_columns, edge_columns = column_names(nodes), column_names(edges)
-    layout = resolved(nodes, node_columns, layout, schema)
-    ends = end_columns(edges, edge_columns, layout.source, layout.target)
-    pair = Pair(nodes, read_table(nodes, text_columns(layout)), edges, read_table(edges, ends))
-    return graph_of(pair, layout, ends, schema)
+    nodes = FileTable(nodes) if isinstance(nodes, Path) else nodes
+    edges = FileTable(edges) if isinstance(edges, Path) else edges
+    columns = nodes.columns()
+    check_names(nodes.path, columns)
+    layout = resolved(nodes.path, columns, layout, schema)
+    text = text_columns(layout)
+    rows, notes = with_decimal_points(nodes.path, nodes.read(text), text)
+    check_rows(nodes.path, rows)
+    ids = None if layout.id is None else node_ids(nodes.path, rows[layout.id])
+    index = NodeIndex(nodes.path, _ids_or_rows(ids, rows))
+    links, ends, told = _read_edges(edges, layout, index, new=schema is not None)
+    pair = Pair(nodes.path, rows, edges.path, links, ids, ends, (*notes, *told))
+    return graph_of(pair, layout, schema)
+
+
+def _read_edges(
+    edges: Table, layout: Layout, index: NodeIndex, *, new: bool
+) -> tuple[Any, tuple[str, str], list[str]]:
+    """Return the table of edges, the columns of their ends, and notes."""
+    columns, names, notes = edges.columns(), None, list[str]()
+    if edges.may_lack_header and not (layout.source in columns and layout.target in columns):
+        names = names_without_header(columns, index)
+    if names is not None:
+        told = f"{edges.path}: no header, it seems: its first row {columns[0]}, {columns[1]} is"
+        notes.append(f"{told} taken for an edge, not for the names of columns")
+        ends = ("source", "target")
+    else:
+        check_names(edges.path, columns)
+        ends = end_columns(edges.path, columns, layout.source, layout.target)
+    frame, commas = with_decimal_points(edges.path, edges.read(ends, names), ends)
+    if not new:
+        check_rows(edges.path, frame)
+    return frame, ends, notes + commas
+
+
+def _ids_or_rows(ids: tuple[str, ...] | None, nodes: Any) -> Sequence[str]:
+    return ids or [str(row) for row in range(len(nodes))]
 
 
 def resolved(
@@ -89,47 +138,47 @@ def text_columns(layout: Layout) -> set[str]:
     return {name for name in named if name is not None}
 
 
-def graph_of(
-    pair: Pair, layout: Layout, ends: tuple[str, str], schema: Schema | None = None
-) -> Reading:
+def graph_of(pair: Pair, layout: Layout, schema: Schema | None = None) -> Reading:
     """Return the graph of two frames; see :func:`read_pair`."""
-    notes: tuple[str, ...] = ()
+    new = schema is not None
+    weight, notes = weight_column(pair.edge_file, pair.edges, layout.weight, pair.ends)
     if schema is None:
-        schema, notes = _new_schema(pair, layout, ends)
-    ids = None if layout.id is None else node_ids(pair.node_file, pair.nodes[layout.id])
-    labels, label_notes = _labels(pair, layout, schema)
-    features, feature_notes = encode(pair.node_file, pair.nodes, schema)
-    names = ids or [str(row) for row in range(len(pair.nodes))]
-    pairs = edge_pairs(pair.edge_file, pair.edges, ends, names)
-    weights = edge_weights(pair.edge_file, pair.edges, layout.weight)
+        schema, told = _new_schema(pair, layout, weight)
+        notes += told
+    else:
+        # What is not used was told at the training.
+        notes = []
+    labels, of_labels = _labels(pair, layout, schema)
+    features, of_features = encode(pair.node_file, pair.nodes, schema)
+    pairs, of_ids = edge_pairs(pair.edge_file, pair.edges, pair.ends, pair.index)
+    weights = None if weight is None else edge_weights(pair.edge_file, pair.edges[weight])
     masks = None
     if layout.split_column is not None:
         masks = split_masks(pair.node_file, pair.nodes[layout.split_column], labels)
-    parts = Parts(pair.name, pairs, features, labels, weights, ids)
-    told = notes + label_notes + feature_notes
-    return finished(pair.edge_file, parts, schema, masks, told)
+    parts = Parts(pair.name, pairs, features, labels, weights, pair.ids)
+    everything = (*pair.notes, *of_ids, *notes, *of_labels, *of_features)
+    return finished(pair.edge_file, parts, schema, masks, everything, new=new)
 
 
-def _new_schema(
-    pair: Pair, layout: Layout, ends: tuple[str, str]
-) -> tuple[Schema, tuple[str, ...]]:
+def _new_schema(pair: Pair, layout: Layout, weight: str | None) -> tuple[Schema, list[str]]:
     taken = (layout.id, layout.label, layout.split_column)
     classes = classes_of(pair.node_file, pair.nodes[layout.label])
+    told = label_notes(pair.nodes[layout.label], classes)
     columns, notes = choose_columns(pair.node_file, pair.nodes, layout, taken)
     schema = Schema(
         kind="table",
         id=layout.id,
         label=layout.label,
         split_column=layout.split_column,
-        source=ends[0],
-        target=ends[1],
-        weight=layout.weight,
+        source=layout.source,
+        target=layout.target,
+        weight=weight,
         missing=layout.missing,
         columns=columns,
         num_features=sum(column.width for column in columns),
         class_names=classes,
     )
-    return schema, notes
+    return schema, [*told, *notes]
 
 
 def _layout_of(schema: Schema) -> Layout:
@@ -140,7 +189,7 @@ def _layout_of(schema: Schema) -> Layout:
         categorical=tuple(categorical),
         source=schema.source,
         target=schema.target,
-        weight=schema.weight,
+        weight=schema.weight or NO_WEIGHT,
         missing=schema.missing,
     )
 

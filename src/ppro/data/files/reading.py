@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ppro.data.drawn import drawn_splits
-from ppro.data.files.columns import Floats
-from ppro.data.files.nodes_and_edges import EdgeFacts, edge_facts
+from ppro.data.files.cells import Floats
+from ppro.data.files.edges import EdgeFacts, edge_facts
 from ppro.data.files.schema import Schema
 from ppro.data.names import GIVEN, RANDOM, is_drawn, split_names
 from ppro.data.readers.raw import IntArray, Masks
@@ -55,9 +55,19 @@ class Parts:
 
 
 def finished(
-    path: Path, parts: Parts, schema: Schema, masks: Masks | None, notes: tuple[str, ...]
+    path: Path,
+    parts: Parts,
+    schema: Schema,
+    masks: Masks | None,
+    notes: tuple[str, ...],
+    *,
+    new: bool = False,
 ) -> Reading:
-    """Check the parts of a graph together; errors name the file that the edges came from."""
+    """Check the parts of a graph together; errors name the file that the edges came from.
+
+    Args:
+        new: a trained model is to be applied to it, which needs no edges.
+    """
     graph = Graph.build(
         str(path),
         torch.from_numpy(np.ascontiguousarray(parts.edges.T)),
@@ -67,12 +77,15 @@ def finished(
         class_names=schema.class_names,
         node_ids=parts.node_ids,
     )
-    if graph.num_edges == 0:
+    if graph.num_edges == 0 and new:
+        notes += ("no edge between two different nodes: each is predicted by itself",)
+    elif graph.num_edges == 0:
         raise DataError(
             f"{path}: no edge between two different nodes; add edges, or use a classifier that "
             "needs no graph"
         )
     facts = edge_facts(parts.edges, graph.num_nodes)
+    notes += (facts.note,) if facts.note else ()
     return Reading(replace(graph, name=parts.name), schema, masks, facts, notes)
 
 

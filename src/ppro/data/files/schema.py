@@ -14,6 +14,8 @@ from ppro.errors import DataError
 
 Missing = Literal["mean", "error"]
 Scale = Literal["standard", "none"]
+NO_WEIGHT = "none"
+"""What a user names instead of a column where edges are to have no weights."""
 
 
 class _Frozen(BaseModel):
@@ -26,6 +28,7 @@ class Layout(_Frozen):
     label: str | None = Field(default=None, description="column with the class of a node")
     id: str | None = Field(default=None, description="column with the id of a node")
     features: tuple[str, ...] | None = Field(default=None, description="feature columns")
+    add_features: tuple[str, ...] = Field(default=(), description="more than those that fit")
     all_numeric: bool = Field(default=False, description="take every column of numbers")
     categorical: tuple[str, ...] = Field(default=(), description="numbers that are categories")
     split_column: str | None = Field(default=None, description="column with train, val, test, none")

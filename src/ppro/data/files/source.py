@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ppro.data.files.archive import read_npz_arrays
 from ppro.data.files.arrays import from_arrays
+from ppro.data.files.edges import EdgeFacts
 from ppro.data.files.graphml import read_graphml
 from ppro.data.files.guard import check_file, sha256
-from ppro.data.files.nodes_and_edges import EdgeFacts
 from ppro.data.files.pair import read_pair
 from ppro.data.files.reading import Reading
 from ppro.data.files.saved import read_saved
-from ppro.data.files.schema import Layout, Schema
+from ppro.data.files.schema import NO_WEIGHT, Layout, Schema
 from ppro.data.files.tables import is_table
 from ppro.data.large import META, is_large_folder, read_large
 from ppro.errors import DataError
@@ -30,7 +30,7 @@ def read_folder(folder: Path, schema: Schema | None = None) -> Reading:
             f"the run was trained with {schema.num_features} and {len(schema.class_names)}; give a "
             "graph of the same kind"
         )
-    facts = EdgeFacts(2 * graph.num_edges, 0, 0, graph.num_edges)
+    facts = EdgeFacts(2 * graph.num_edges, 0, 0, graph.num_edges, graph.num_edges)
     return Reading(graph, found, masks, facts, ())
 
 
@@ -76,6 +76,16 @@ class FileSource(BaseModel):
         }
         hashes = {path: sha256(signed_file(Path(path))) for path in absolute.values()}
         return self.model_copy(update={**absolute, "sha256": hashes})
+
+    def weighted_as(self, schema: Schema | None) -> FileSource:
+        """Return the same files with the weights that a training took from them.
+
+        Older versions left a column ``weight`` alone unless it was named.
+        """
+        if schema is None or schema.kind != "table":
+            return self
+        layout = self.layout.model_copy(update={"weight": schema.weight or NO_WEIGHT})
+        return self.model_copy(update={"layout": layout})
 
     def changed(self) -> list[str]:
         """Return the files that are not what they were when they were signed."""

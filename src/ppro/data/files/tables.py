@@ -1,37 +1,132 @@
 """Tables from CSV and Parquet files, read by Apache Arrow and handed on as pandas frames."""
 
-import csv
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from ppro.data.files.csv_tables import check_utf8, csv_header, is_packed, read_csv
 from ppro.data.files.guard import check_file, check_size
 from ppro.errors import DataError
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that stand for a missing value; an id is missing only where its cell is empty."""
 
-DELIMITERS = ",;\t"
 CELL_BYTES = 8
 
 
+class Table(Protocol):
+    """A table of a user, whose columns are known before it is read.
+
+    Attributes:
+        path: the file, or what messages call the table.
+    """
+
+    @property
+    def path(self) -> Path: ...  # noqa: D102
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns, as they are written."""
+
+    def read(self, text: Collection[str], names: Sequence[str] | None = None) -> Any:
+        """Return a pandas frame.
+
+        Args:
+            text: columns to take as text whatever they look like: ids, labels.
+            names: of the columns, where the table has no header.
+        """
+
+    @property
+    def may_lack_header(self) -> bool:
+        """Whether what is taken for names may be the first row."""
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table in a CSV or Parquet file."""
+
+    path: Path
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns, as they are written."""
+        check_file(self.path)
+        return _names(self.path)
+
+    def read(self, text: Collection[str], names: Sequence[str] | None = None) -> Any:
+        """Return a pandas frame; numbers, truth values and text are told apart by Arrow."""
+        check_file(self.path)
+        if is_csv(self.path):
+            return _read_csv(self.path, text, names)
+        _check_kind(self.path)
+        return with_text(_read_parquet(self.path), text)
+
+    @property
+    def may_lack_header(self) -> bool:
+        """Whether what is taken for names may be the first row."""
+        return is_csv(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable:
+    """A table in a pandas frame.
+
+    Args:
+        path: what messages call it.
+    """
+
+    path: Path
+    frame: Any
+    may_lack_header: bool = False
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; an index with a name is one."""
+        return [str(name) for name in self._flat().columns]
+
+    def read(self, text: Collection[str], names: Sequence[str] | None = None) -> Any:
+        """Return a copy without pandas' own types of missing cells."""
+        pd = arrow("pandas")
+        flat = self._flat()
+        flat.columns = self.columns()
+        for name in flat.columns:
+            if pd.api.types.is_extension_array_dtype(flat[name]):
+                column = flat[name].astype(object)
+                flat[name] = column.where(column.notna(), None).infer_objects()
+        return with_text(flat, text)
+
+    def _flat(self) -> Any:
+        named = all(name is not None for name in self.frame.index.names)
+        return self.frame.reset_index(drop=not named)
+
+
 def read_table(path: Path, text: Collection[str] = ()) -> Any:
-    """Read a table into a pandas frame; numbers, truth values and text are told apart by Arrow.
+    """Read a table in a file into a pandas frame that has rows.
 
     Args:
         text: columns to take as text whatever they look like: ids, labels.
     """
-    check_file(path)
-    return _reader(path)(path, text)
+    column_names(path)
+    frame = FileTable(path).read(text)
+    check_rows(path, frame)
+    return frame
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names of a table's columns."""
-    check_file(path)
-    names = _csv_header(path) if is_csv(path) else list(_parquet_file(path).schema_arrow.names)
+    """Return the names of the columns of a table in a file, checked."""
+    names = FileTable(path).columns()
     check_names(path, names)
     return names
+
+
+def _names(path: Path) -> list[str]:
+    _check_kind(path)
+    return csv_header(path) if is_csv(path) else list(_parquet_file(path).schema_arrow.names)
+
+
+def check_rows(path: Path, frame: Any) -> None:
+    """Refuse a table without a row."""
+    if len(frame) == 0:
+        raise DataError(f"{path}: a header and no rows; add one row per node or edge")
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
@@ -57,8 +152,9 @@ def arrow(part: str) -> Any:
 
 
 def is_csv(path: Path) -> bool:
-    """Tell whether the name of a file says that it is a CSV table."""
-    return path.suffix.lower() in (".csv", ".tsv", ".txt")
+    """Tell whether the name of a file says that it is a CSV table, packed or not."""
+    plain = path.with_suffix("") if is_packed(path) else path
+    return plain.suffix.lower() in (".csv", ".tsv", ".txt")
 
 
 def is_table(path: Path) -> bool:
@@ -66,85 +162,19 @@ def is_table(path: Path) -> bool:
     return is_csv(path) or path.suffix.lower() in (".parquet", ".pq")
 
 
-def _reader(path: Path) -> Callable[[Path, Collection[str]], Any]:
-    if is_csv(path):
-        return _read_csv
-    if is_table(path):
-        return _read_parquet
-    raise DataError(f"{path}: unknown kind of table; save it as .csv, .tsv or .parquet")
-
-
-def _read_csv(path: Path, text: Collection[str]) -> Any:
-    reader, types = arrow("pyarrow.csv"), arrow("pyarrow")
-    names, bad_rows = column_names(path), list[Any]()
-
-    def remember(row: Any) -> str:
-        bad_rows.append(row)
-        return "error"
-
-    try:
-        table = reader.read_csv(
-            path,
-            # One thread: only then does Arrow know the number of a broken row.
-            reader.ReadOptions(use_threads=False),
-            reader.ParseOptions(
-                delimiter=_delimiter(path), newlines_in_values=True, invalid_row_handler=remember
-            ),
-            reader.ConvertOptions(
-                column_types={name: types.string() for name in names if name in text},
-                null_values=list(MISSING),
-                strings_can_be_null=False,
-            ),
+def _check_kind(path: Path) -> None:
+    if not is_table(path):
+        raise DataError(
+            f"{path}: unknown kind of table; save it as .csv, .tsv, .csv.gz or .parquet"
         )
-    except types.ArrowInvalid as error:
-        _check_utf8(path)
-        raise _csv_error(path, bad_rows, error) from None
+
+
+def _read_csv(path: Path, text: Collection[str], names: Sequence[str] | None) -> Any:
+    types = arrow("pyarrow")
+    table = read_csv(path, text, MISSING, names)
     if any(types.types.is_binary(kind) for kind in table.schema.types):
-        _check_utf8(path)
-    return _frame(path, table)
-
-
-def _csv_error(path: Path, bad_rows: Sequence[Any], error: Exception) -> DataError:
-    if bad_rows:
-        row = bad_rows[0]
-        return DataError(
-            f"{path}, row {row.number - 1}: {row.actual_columns} cells for the "
-            f"{row.expected_columns} columns of the header; complete or quote the row"
-        )
-    reason = str(error).splitlines()[0]
-    return DataError(f"{path}: not a CSV table ({reason}); export it again as UTF-8 CSV")
-
-
-def _csv_header(path: Path) -> list[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, delimiter=_delimiter(path)), [])
-    except (UnicodeDecodeError, csv.Error) as error:
-        _check_utf8(path)
-        raise DataError(f"{path}: not a CSV table ({error}); export it again as CSV") from None
-    if not names or any("\0" in name for name in names):
-        raise DataError(f"{path}: no header row with column names; export it again as UTF-8 CSV")
-    return names
-
-
-def _delimiter(path: Path) -> str:
-    """Return the character that the header uses most; a comma where it has one column."""
-    with path.open("rb") as file:
-        header = file.readline(2**20).decode("utf-8", errors="replace")
-    return max(DELIMITERS, key=header.count)
-
-
-def _check_utf8(path: Path) -> None:
-    with path.open("rb") as file:
-        for number, line in enumerate(file):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                where = f"row {number}" if number else "the header"
-                raise DataError(
-                    f"{path}, {where}: byte {line[error.start]:#x} is not UTF-8 text; save the "
-                    "file in the encoding UTF-8"
-                ) from None
+        check_utf8(path)
+    return _frame(table)
 
 
 def _parquet_file(path: Path) -> Any:
@@ -162,9 +192,8 @@ def _parquet_error(path: Path, error: Exception) -> DataError:
     return DataError(f"{path}: not a readable Parquet file ({reason}); write it again")
 
 
-def _read_parquet(path: Path, text: Collection[str]) -> Any:
+def _read_parquet(path: Path) -> Any:
     types = arrow("pyarrow")
-    column_names(path)
     file = _parquet_file(path)
     # A few bytes of Parquet can stand for any number of equal cells.
     cells = file.metadata.num_rows * file.metadata.num_columns
@@ -173,8 +202,9 @@ def _read_parquet(path: Path, text: Collection[str]) -> Any:
     check_size(path, max(unpacked, cells * CELL_BYTES))
     try:
         table = file.read()
+        table.validate(full=True)
         _check_types(path, table.schema)
-        return with_text(_frame(path, table), text)
+        return _frame(table)
     except (types.ArrowException, OSError, ValueError) as error:
         raise _parquet_error(path, error) from None
 
@@ -189,10 +219,8 @@ def _check_types(path: Path, schema: Any) -> None:
             )
 
 
-def _frame(path: Path, table: Any) -> Any:
+def _frame(table: Any) -> Any:
     arrow("pandas")
-    if table.num_rows == 0:
-        raise DataError(f"{path}: a header and no rows; add one row per node or edge")
     return table.to_pandas(ignore_metadata=True)
 
 

@@ -1,13 +1,12 @@
-"""Ids, labels, splits and edges from the columns of a table of nodes and one of edges."""
+"""Labels and splits from the columns of a table of nodes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ppro.data.files.columns import Floats, check_column, numbers, refuse_cells, texts
+from ppro.data.files.cells import texts
 from ppro.data.files.tables import MISSING, arrow
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError
@@ -20,22 +19,6 @@ PARTS = {
     **dict.fromkeys(("none", *(word.lower() for word in MISSING)), "none"),
 }
 """What a split column may say of a node, whatever its case."""
-
-
-def node_ids(path: Path, column: Any) -> tuple[str, ...]:
-    """Return the id of every node."""
-    ids = texts(column)
-    seen: dict[str, int] = {}
-    for row, name in enumerate(ids, start=1):
-        if not name:
-            raise DataError(f"{path}, row {row}, column {column.name}: a node without id; give one")
-        if name in seen:
-            raise DataError(
-                f"{path}, row {row}, column {column.name}: id {name!r} is that of row "
-                f"{seen[name]} too; give every node an id of its own"
-            )
-        seen[name] = row
-    return tuple(ids)
 
 
 def classes_of(path: Path, column: Any) -> tuple[str, ...]:
@@ -126,83 +109,44 @@ def _check_numbers(path: Path, column: Any) -> None:
             raise DataError(f"{where} is negative; classes count from 0, and -1 means no label")
 
 
-USUAL_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
+MANY_CLASSES = 50
+FEW_NODES = 20
+"""Whole numbers are taken for a quantity where they have more values, each with fewer nodes."""
+SEPARATORS = "|;,/"
 
 
-@dataclass(frozen=True)
-class EdgeFacts:
-    """What a file lists, before edges are made undirected, merged and freed of self-loops.
-
-    Args:
-        listed: edges in the file.
-        self_loops: edges from a node to itself.
-        duplicates: edges listed again in the same direction.
-        reciprocal: pairs of nodes with an edge in both directions.
-    """
-
-    listed: int
-    self_loops: int
-    duplicates: int
-    reciprocal: int
+def label_notes(column: Any, classes: Sequence[str]) -> list[str]:
+    """Return what to tell of a label column that does not look like one class for each node."""
+    found = [name for name in labels_as_text(column) if name]
+    told = _like_several_labels(found) or _like_a_quantity(found, classes)
+    return [f"column {column.name}: {told}"] if told else []
 
 
-def edge_facts(pairs: IntArray, num_nodes: int) -> EdgeFacts:
-    """Count what is odd about edges. ``pairs`` has shape ``[E, 2]``."""
-    source, target = pairs.T
-    proper = source != target
-    keys = np.unique(source[proper] * num_nodes + target[proper])
-    mirrored = (keys % num_nodes) * num_nodes + keys // num_nodes
-    return EdgeFacts(
-        listed=len(pairs),
-        self_loops=int((~proper).sum()),
-        duplicates=int(proper.sum()) - keys.size,
-        reciprocal=int(np.isin(keys, mirrored).sum()) // 2,
-    )
+def _like_several_labels(found: Sequence[str]) -> str:
+    """What to tell where labels are made of others: A, B, and A|B for both."""
+    names = set(found)
+    for sign in SEPARATORS:
+        joined = {name for name in names if sign in name}
+        parts = {part.strip() for name in joined for part in name.split(sign)}
+        # Names with a comma in them are not made of parts that come again.
+        if len(joined) > 1 and len(parts) < len(joined | (names & parts)):
+            example = max(joined, key=found.count)
+            return (
+                f"looks like several labels a node ({example!r}), and each combination counts as "
+                "a class of its own; keep one label a node, or train once for each label with a "
+                "column of yes and no"
+            )
+    return ""
 
 
-def end_columns(
-    path: Path, columns: Sequence[str], source: str | None, target: str | None
-) -> tuple[str, str]:
-    """The columns with the ends of an edge: those named, those of a usual name, the first two."""
-    if source is not None and target is not None:
-        for name in (source, target):
-            check_column(path, columns, name)
-        return source, target
-    if source is not None or target is not None:
-        raise DataError(f"{path}: one end column alone; give both --source and --target")
-    for usual in USUAL_ENDS:
-        if set(usual) <= set(columns):
-            return usual
-    if len(columns) < 2:
-        raise DataError(f"{path}: one column only; an edge needs two, source and target")
-    return columns[0], columns[1]
-
-
-def edge_pairs(path: Path, frame: Any, ends: tuple[str, str], ids: Sequence[str]) -> IntArray:
-    """Return the positions of both ends of every edge. Shape ``[E, 2]``."""
-    index = arrow("pandas").Index(np.array(ids, dtype=object))
-    pairs = np.empty((len(frame), 2), dtype=np.int64)
-    for side, name in enumerate(ends):
-        cells = texts(frame[name])
-        pairs[:, side] = index.get_indexer(np.array(cells, dtype=object))
-        unknown = np.flatnonzero(pairs[:, side] < 0)
-        if unknown.size:
-            row = int(unknown[0])
-            what = f"no node has the id {cells[row]!r}" if cells[row] else "the id is missing"
-            remedy = "add the nodes or drop these edges"
-            if unknown.size == len(frame):
-                remedy = "name the column that holds the ids of the nodes with --id"
-            where = f"{path}, row {row + 1}, column {name}"
-            raise DataError(f"{where}: {what} ({unknown.size:,} such rows); {remedy}")
-    return pairs
-
-
-def edge_weights(path: Path, frame: Any, name: str | None) -> Floats | None:
-    """Return the weight of every edge. Shape ``[E]``."""
-    if name is None:
-        return None
-    check_column(path, list(frame.columns), name)
-    weights = numbers(path, frame[name])
-    told = "weight {}; weights are positive, so drop the edge or correct it"
-    refuse_cells(path, frame[name], ~(weights > 0), told)
-    return weights
+def _like_a_quantity(found: Sequence[str], classes: Sequence[str]) -> str:
+    """What to tell where there are nearly as many classes as nodes."""
+    if len(classes) <= MANY_CLASSES or len(found) >= FEW_NODES * len(classes):
+        return ""
+    many = f"{len(classes):,} different values for {len(found):,} labelled nodes"
+    if all(map(_is_number, classes)):
+        return (
+            f"{many} look like regression, and PPro classifies; put the numbers into a few "
+            "ranges first, such as with pandas.qcut, or name another --label"
+        )
+    return f"{many}: hardly any class can be learned; name another --label, or join rare classes"

@@ -1,0 +1,144 @@
+"""CSV tables, plain or packed by gzip, read by Apache Arrow."""
+
+import csv
+import gzip
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from ppro.data.files.guard import check_size
+from ppro.errors import DataError
+
+DELIMITERS = ",;\t"
+CHUNK = 2**20
+"""Bytes of a packed file that are looked at at a time, and the longest header."""
+
+
+def is_packed(path: Path) -> bool:
+    """Tell whether the name of a file says that it is packed by gzip."""
+    return path.suffix.lower() == ".gz"
+
+
+def read_csv(
+    path: Path, text: Collection[str], missing: Sequence[str], names: Sequence[str] | None = None
+) -> Any:
+    """Return a CSV file as a table of Arrow.
+
+    Args:
+        text: columns to take as text whatever they look like.
+        missing: cells that stand for no value.
+        names: of the columns, where the file has no header.
+    """
+    reader, types = import_module("pyarrow.csv"), import_module("pyarrow")
+    columns, bad_rows = names or csv_header(path), list[Any]()
+
+    def remember(row: Any) -> str:
+        bad_rows.append(row)
+        return "error"
+
+    try:
+        with types.input_stream(str(path), "gzip" if is_packed(path) else None) as stream:
+            return reader.read_csv(
+                stream,
+                # One thread: only then does Arrow know the number of a broken row.
+                reader.ReadOptions(use_threads=False, column_names=list(names or [])),
+                reader.ParseOptions(
+                    delimiter=_delimiter(path),
+                    newlines_in_values=True,
+                    invalid_row_handler=remember,
+                ),
+                reader.ConvertOptions(
+                    column_types={name: types.string() for name in columns if name in text},
+                    null_values=list(missing),
+                    strings_can_be_null=False,
+                ),
+            )
+    except types.ArrowInvalid as error:
+        check_utf8(path)
+        raise _csv_error(path, bad_rows, error, has_header=names is None) from None
+
+
+def _csv_error(
+    path: Path, bad_rows: Sequence[Any], error: Exception, *, has_header: bool
+) -> DataError:
+    if bad_rows:
+        row = bad_rows[0]
+        number, first = (row.number - 1, "header") if has_header else (row.number, "first row")
+        return DataError(
+            f"{path}, row {number}: {row.actual_columns} cells for the "
+            f"{row.expected_columns} columns of the {first}; complete or quote the row"
+        )
+    reason = str(error).splitlines()[0]
+    return DataError(f"{path}: not a CSV table ({reason}); export it again as UTF-8 CSV")
+
+
+def csv_header(path: Path) -> list[str]:
+    """Return the cells of the first row."""
+    if is_packed(path):
+        _check_unpacked(path)
+    try:
+        with _opened(path) as file:
+            lines = (line.decode("utf-8-sig" if first else "utf-8") for first, line in _lines(file))
+            names = next(csv.reader(lines, delimiter=_delimiter(path)), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        check_utf8(path)
+        raise DataError(f"{path}: not a CSV table ({error}); export it again as CSV") from None
+    if not names or any("\0" in name for name in names):
+        raise DataError(f"{path}: no header row with column names; export it again as UTF-8 CSV")
+    return names
+
+
+def _lines(file: IO[bytes]) -> Any:
+    for number, line in enumerate(file):
+        yield number == 0, line
+
+
+def _delimiter(path: Path) -> str:
+    """Return the character that the first row uses most; a space where it has no other."""
+    with _opened(path) as file:
+        first = file.readline(CHUNK).decode("utf-8", errors="replace").strip()
+    if not any(sign in first for sign in DELIMITERS) and " " in first:
+        return " "
+    return max(DELIMITERS, key=first.count)
+
+
+def check_utf8(path: Path) -> None:
+    """Refuse a file that is not UTF-8; the message names the row."""
+    with _opened(path) as file:
+        for number, line in enumerate(file):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                where = f"row {number}" if number else "the header"
+                raise DataError(
+                    f"{path}, {where}: byte {line[error.start]:#x} is not UTF-8 text; save the "
+                    "file in the encoding UTF-8"
+                ) from None
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a packed file that is damaged, empty, or unpacks to more than is bearable."""
+    size = 0
+    with _opened(path) as file:
+        while chunk := file.read(CHUNK):
+            size += len(chunk)
+            check_size(path, size)
+    if not size:
+        raise DataError(f"{path}: the packed file is empty; write it again")
+
+
+@contextmanager
+def _opened(path: Path) -> Any:
+    """Open a file for its bytes, unpacked."""
+    if not is_packed(path):
+        with path.open("rb") as file:
+            yield file
+        return
+    try:
+        with gzip.open(path, "rb") as file:
+            yield file
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: not a readable gzip file ({error}); pack it again") from None

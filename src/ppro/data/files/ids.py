@@ -1,0 +1,80 @@
+"""Ids of nodes, and the nodes that the ids of another table mean."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppro.data.files.cells import texts
+from ppro.data.files.tables import arrow
+from ppro.data.readers.raw import IntArray
+from ppro.errors import DataError
+
+_NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
+_SHOWN = 2
+
+
+def node_ids(path: Path, column: Any) -> tuple[str, ...]:
+    """Return the id of every node."""
+    ids = texts(column)
+    seen: dict[str, int] = {}
+    for row, name in enumerate(ids, start=1):
+        if not name:
+            raise DataError(f"{path}, row {row}, column {column.name}: a node without id; give one")
+        if name in seen:
+            raise DataError(
+                f"{path}, row {row}, column {column.name}: id {name!r} is that of row "
+                f"{seen[name]} too; give every node an id of its own"
+            )
+        seen[name] = row
+    return tuple(ids)
+
+
+def plain_number(text: str) -> str:
+    """Return a whole number as one writes it: 00042 and 42.0 are 42; other texts stay."""
+    found = _NUMBER.fullmatch(text)
+    return text if found is None else found[1]
+
+
+class NodeIndex:
+    """Finds nodes by their ids, as a table of edges writes them.
+
+    An id that no node has is looked for again as a number, where no two nodes are the same one:
+    spreadsheets and libraries write ``00042``, ``42`` and ``42.0`` for each other.
+
+    Args:
+        path: the table of nodes.
+        ids: the id of every node.
+    """
+
+    def __init__(self, path: Path, ids: Sequence[str]) -> None:
+        self.path, self.ids = path, ids
+        self._index = arrow("pandas").Index(np.array(ids, dtype=object))
+
+    @cached_property
+    def _by_number(self) -> Any:
+        """The same by plain numbers; None where two nodes have the same."""
+        plain = [plain_number(name) for name in self.ids]
+        index = arrow("pandas").Index(np.array(plain, dtype=object))
+        return index if index.is_unique else None
+
+    def find(self, cells: Sequence[str]) -> IntArray:
+        """Return the number of the node that each cell names, -1 where none. Shape ``[E]``."""
+        found = np.array(self._index.get_indexer(np.array(cells, dtype=object)), dtype=np.int64)
+        unknown = np.flatnonzero(found < 0)
+        if unknown.size and self._by_number is not None:
+            plain: list[Any] = [plain_number(cells[row]) for row in unknown.tolist()]
+            found[unknown] = self._by_number.get_indexer(np.array(plain, dtype=object))
+        return found
+
+    def other_spelling(self, cells: Sequence[str], found: IntArray) -> tuple[str, str] | None:
+        """Return an id in a cell and the id of the node it was taken for, where they differ."""
+        pairs = ((cell, self.ids[node]) for cell, node in zip(cells, found, strict=True))
+        return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+    def examples(self) -> str:
+        """Return some ids for a message."""
+        return f"{self.path.name} has {', '.join(map(repr, self.ids[:_SHOWN]))} …"
