@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ppro.cli import console
 from ppro.cli.console import count
+from ppro.cli.measured import advice, class_table, other_metrics, title_of_classes
 
 if TYPE_CHECKING:
     from ppro.runs.config import RunConfig
@@ -46,7 +47,14 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
     where.print("steps that the nodes chose (share of all nodes, all runs)")
     where.print(histogram(facts["steps"], "█▏" if where.encoding.startswith("utf") else "#."))
     where.print()
-    for line in _collapsed(facts, config.settings):
+    for line in [*_collapsed(facts, config.settings), *advice(facts)]:
+        where.print(console.paragraph(line))
+        where.print()
+    if lines := class_table(facts):
+        where.print(title_of_classes(facts))
+        where.print(lines)
+        where.print()
+    if line := other_metrics(facts):
         where.print(console.paragraph(line))
         where.print()
     where.print(console.aligned(rows))

@@ -35,6 +35,7 @@ class NodeRecords:
         steps: Shape ``[m]``.
         priorities: Shape ``[m]``.
         embedding: None where it was not kept. Shape ``[m, d]``.
+        predicted: the classes, where they are not the most probable ones. Shape ``[m]``.
     """
 
     class_names: Sequence[str]
@@ -46,6 +47,7 @@ class NodeRecords:
     steps: Tensor
     priorities: Tensor
     embedding: Tensor | None = None
+    predicted: Tensor | None = None
 
     @classmethod
     def of(

@@ -56,6 +56,9 @@ def node_columns(records: NodeRecords, part: slice) -> dict[str, Any]:
     assert records.probabilities is not None
     names, probabilities = records.class_names, records.probabilities[part]
     best, predicted = probabilities.max(-1)
+    if records.predicted is not None:
+        predicted = records.predicted[part]
+        best = probabilities.gather(1, predicted.unsqueeze(1)).squeeze(1)
     run, splits, ids = records.run, records.splits, records.ids
     masks = (mask[run : run + 1, part] for mask in (splits.train, splits.val, splits.test))
     first = (

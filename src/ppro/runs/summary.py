@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ppro.runs.config import RunConfig
 from ppro.runs.versions import versions
+from ppro.training.assessment import Assessment
 from ppro.training.diagnosis import Diagnosis
 from ppro.training.fit import Fit
 
@@ -22,11 +23,20 @@ def mean_std(values: Tensor) -> tuple[float, float]:
 
 
 def summary(
-    config: RunConfig, result: Fit, out: Path, device: str, notes: Sequence[str] = ()
+    config: RunConfig,
+    result: Fit,
+    assessment: Assessment,
+    out: Path,
+    device: str,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the result of a training; accuracies in percent, scores as the metric has them.
+    """Return the result of a training.
+
+    Accuracies are in percent; scores and ``metrics`` are as the metrics have them, mostly from 0
+    to 1.
 
     Args:
+        assessment: what the predictions are worth by all metrics.
         out: the run folder.
         notes: what a reader of the result should know of the data or the recipe.
     """
@@ -52,13 +62,14 @@ def summary(
         "out": str(out),
         "interrupted": result.history.interrupted,
         "notes": list(notes),
+        **assessment.facts(),
         "steps": (steps / steps.sum()).tolist(),
         "diagnosis": diagnosis.facts(),
         "device": device,
         "threads": result.threads,
         "versions": versions(),
         "best_run": result.best_run,
-        "per_run": _per_run(result),
+        "per_run": _per_run(result, assessment),
     }
 
 
@@ -67,7 +78,7 @@ def _spread(name: str, values: Tensor) -> dict[str, float]:
     return {f"{name}_mean": mean, f"{name}_std": std}
 
 
-def _per_run(result: Fit) -> list[dict[str, Any]]:
+def _per_run(result: Fit, assessment: Assessment) -> list[dict[str, Any]]:
     return [
         {
             "run": r,
@@ -78,6 +89,7 @@ def _per_run(result: Fit) -> list[dict[str, Any]]:
             "test_accuracy": float(result.test_accuracy[r]),
             "val_score": float(result.val_score[r]),
             "test_score": float(result.test_score[r]),
+            **assessment.of_run(r),
         }
         for r in range(len(result.settings))
     ]

@@ -26,6 +26,7 @@ from ppro.runs.nodetable import write_nodes
 from ppro.runs.summary import FILE as RESULT
 from ppro.runs.summary import summary
 from ppro.runs.tensors import write_weights
+from ppro.training.assessment import Assessment
 from ppro.training.fit import Fit
 from ppro.training.stopping import History
 
@@ -84,7 +85,9 @@ class TrainedRun:
         )
         best: Any = {"run": result.best_run, "embedding": result.embedding}
         nodes = NodeRecords.of(graph, splits, result.nodes, **best)
-        facts = summary(config, result, Path(), device, notes)
+        chances, settings = result.nodes.probabilities, result.settings[0]
+        assessment = Assessment.of(chances, graph, splits, settings)
+        facts = summary(config, result, assessment, Path(), device, notes)
         done = config.model_copy(update={"trained": trained})
         return cls(done, result.model, result.history, nodes, facts, schema)
 

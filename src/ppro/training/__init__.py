@@ -3,8 +3,9 @@
 ``trainer`` is Algorithm 1 with ``optim``, ``run_values``, ``stopping`` (the best state of each
 run), ``consistency`` and ``judges`` (who teaches the controllers); ``comparing`` is the same with
 controllers that compare, and ``judging`` what teaches them; ``metrics`` and ``class_weights`` say
-what counts; ``diagnosis`` tells whether the nodes of a run differ in step and priority,
-``divergence`` whether its losses were numbers,
+what counts; ``assessment`` measures a result by all metrics, class by class, ``verdicts`` says what
+that means, and ``calibration`` makes probabilities honest; ``diagnosis`` tells whether the nodes of
+a run differ in step and priority, ``divergence`` whether its losses were numbers,
 ``backbone_alone`` what the bare backbone reaches, ``paired`` whether a difference is more than
 noise. ``assembly`` makes inputs, model and rows, ``fit`` trains them over the cores with
 ``threads`` and ``workers``; ``memory`` foretells what it takes; ``checkpoint`` and ``fingerprint``

@@ -13,6 +13,7 @@ from ppro.training.metrics.chances import CalibrationError, LogLoss
 from ppro.training.metrics.counts import (
     Accuracy,
     BalancedAccuracy,
+    CountMetric,
     MacroF1,
     WeightedF1,
     confusion,
@@ -25,6 +26,7 @@ __all__ = [
     "BalancedAccuracy",
     "BatchMetric",
     "CalibrationError",
+    "CountMetric",
     "Floats",
     "Ints",
     "LogLoss",
@@ -35,10 +37,23 @@ __all__ = [
     "confusion",
     "positive_class",
     "shown_metrics",
+    "told_metrics",
 ]
+
+TOLD: tuple[type[Metric], ...] = (
+    *(Accuracy, BalancedAccuracy, MacroF1, WeightedF1, RocAuc, AveragePrecision),
+    *(LogLoss, CalibrationError),
+)
+"""What every result is measured by in the end."""
 
 
 def shown_metrics(chosen: str) -> list[type[Metric]]:
     """Return the metrics to show: accuracy, then the chosen one where it is another."""
     found: type[Metric] = METRICS.get(chosen)
     return [Accuracy] if found.is_accuracy else [Accuracy, found]
+
+
+def told_metrics(chosen: str) -> list[type[Metric]]:
+    """Return the metrics that a result is measured by: those of the package and the chosen one."""
+    found: type[Metric] = METRICS.get(chosen)
+    return [*TOLD, *([] if found in TOLD else [found])]

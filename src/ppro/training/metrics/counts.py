@@ -22,7 +22,7 @@ def confusion(predicted: Tensor, labels: Tensor, counted: Tensor, classes: int) 
     return counts.view(runs, classes, classes)
 
 
-class _Counts(BatchMetric):
+class CountMetric(BatchMetric):
     """A metric of the confusion matrix alone."""
 
     def values(self, chances: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ class _Counts(BatchMetric):
         raise NotImplementedError
 
 
-class Accuracy(_Counts):
+class Accuracy(CountMetric):
     """The share of nodes whose most probable class is the true one."""
 
     name: ClassVar[str] = "accuracy"
@@ -46,7 +46,7 @@ class Accuracy(_Counts):
         return hits(counts).sum(-1) / counts.sum((-2, -1))
 
 
-class BalancedAccuracy(_Counts):
+class BalancedAccuracy(CountMetric):
     """The mean over the classes of the share of their nodes that is found."""
 
     name: ClassVar[str] = "balanced-accuracy"
@@ -58,7 +58,7 @@ class BalancedAccuracy(_Counts):
         return _mean_over(nodes > 0, hits(counts) / nodes.clamp(min=1))
 
 
-class MacroF1(_Counts):
+class MacroF1(CountMetric):
     """The mean over the classes of F1."""
 
     name: ClassVar[str] = "macro-f1"
@@ -69,7 +69,7 @@ class MacroF1(_Counts):
         return _mean_over(counts.sum(-1) + counts.sum(-2) > 0, f1(counts))
 
 
-class WeightedF1(_Counts):
+class WeightedF1(CountMetric):
     """The mean of F1 in which every class counts as much as it has nodes."""
 
     name: ClassVar[str] = "weighted-f1"
