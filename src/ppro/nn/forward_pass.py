@@ -135,6 +135,23 @@ class Pass:
             rows = self._pick(self._last, choosing)
             yield k, (rows - h0_share) / (1 - alpha) if self._looked_at else rows, rows
 
+    def steps_of(self, scores: Tensor, alpha: float) -> Iterator[Tensor]:
+        """Propagate class scores of all nodes as a linear backbone does h^(0), and set z.
+
+        Yields s^(0) .. s^(L), ``[R, n, c]`` each, in memory that is used again.
+        """
+        h0 = self.h0_all
+        if self.model.changing:
+            h1 = self.adjacency.mix_into(torch.empty_like(h0), h0, h0, alpha)
+            self._set_priority(h0, h1, alpha)
+        else:
+            self._set_priority(h0, h0)
+        s, buffers = scores, (torch.empty_like(scores), torch.empty_like(scores))
+        yield s
+        for k in range(1, self.model.max_steps + 1):
+            s = self.adjacency.mix_into(buffers[k % 2], s, scores, alpha)
+            yield s
+
     def _pick(self, h: Tensor, some: slice = ALL) -> Tensor:
         """The rows, or some of them, of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
         if self.rows.whole:

@@ -95,6 +95,14 @@ class APPNP(LinearBackbone):
         logits: Tensor = self.output(dropout(seen, rows, noise, HIDDEN_SITE))
         return logits
 
+    def class_scores(self, h0: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Return h0 W2, and what the classifier adds to it."""
+        if self.form != "hidden":
+            return None
+        weight, bias = self.output.weight, self.output.bias.unsqueeze(1)
+        added = torch.baddbmm(bias, h0, weight[:, self.width :]) if self.concat else bias
+        return torch.bmm(h0, weight[:, : self.width]), added
+
     def decayed(self) -> list[nn.Parameter]:
         """W1, as in the original."""
         return [self.weight1]

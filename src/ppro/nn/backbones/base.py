@@ -81,6 +81,16 @@ class Backbone(Dropping, Part, ABC):
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of ŷ for the given rows. Shapes: ``[R, m, d]`` twice to ``[R, m, c]``."""
 
+    def class_scores(self, h0: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Return s and t such that the logits of step k, without dropout, are s^(k) + t.
+
+        s propagates as h^(0) does, which is the cheaper the fewer classes there are. None where the
+        backbone is not linear, or its classifier is not.
+
+        Shapes: h0 ``[R, n, d]``; s and t ``[R, n, c]``, t perhaps one row for all nodes.
+        """
+        return None
+
     def dropout_step(self, h: Tensor, noise: Noise | None, k: int) -> Tensor:
         """Inverted dropout in step k of the rows of all nodes, ``[R, n, d]``."""
         return self.dropout_all(h, noise, STEP_SITE + k)

@@ -190,19 +190,31 @@ class ComparingNetwork(Network):
     @torch.no_grad()
     def predictions(self, sight: Sight) -> StepPredictions:
         """What every backbone predicts of the nodes it looks at, at every step, without dropout."""
-        rows = sight.rows
-        pass_ = Pass(self, sight.inputs, rows, None, watched=True)
+        pass_ = Pass(self, sight.inputs, sight.rows, None, watched=True)
 
-        def read(h: Tensor) -> tuple[Tensor, Tensor]:
-            logits = self.backbone.classify(h, pass_.h0_rows, rows.nodes, None)
-            log_p = log_predictions(sight.pick(logits))
+        def read(logits: Tensor) -> tuple[Tensor, Tensor]:
+            log_p = log_predictions(logits)
             return centred_scores(log_p), sight.near(log_p.exp())
 
-        every = EveryStep(pass_, read)
-        pass_.run(every)
+        kept = [read(logits) for logits in self._logits(pass_, sight)]
         assert pass_.z is not None
-        scores, near = (torch.stack(part) for part in zip(*every.kept, strict=True))
+        scores, near = (torch.stack(part) for part in zip(*kept, strict=True))
         return StepPredictions(sight, scores, near, sight.pick(pass_.z))
+
+    def _logits(self, pass_: Pass, sight: Sight) -> Iterator[Tensor]:
+        """Yield the logits of the nodes looked at, at every step. Shape ``[s, c]``."""
+        linear, alpha = self.backbone.class_scores(pass_.h0_all), self.backbone.alpha
+        if linear is not None and alpha is not None:
+            scores, added = linear
+            added = sight.take(added.expand_as(scores))
+            yield from (sight.take(s) + added for s in pass_.steps_of(scores, alpha))
+            return
+        h0, nodes = pass_.h0_rows, sight.rows.nodes
+        every = EveryStep(
+            pass_, lambda h: sight.pick(self.backbone.classify(h, h0, nodes, None)).clone()
+        )
+        pass_.run(every)
+        yield from every.kept
 
     def evidence(self, predictions: StepPredictions, nodes: Tensor, backbone: Tensor) -> Tensor:
         """Standardised evidence of nodes, each as one backbone sees it. ``[L + 1, R, m, f]``."""

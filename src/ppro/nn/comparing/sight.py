@@ -25,6 +25,7 @@ class Sight:
         inputs: the graph.
         rows: the nodes that each backbone looks at, padded. Shape ``[B, w]``.
         real: the rows that are no padding, among all of them. Shape ``[s]``.
+        seen: the numbers of their nodes. Shape ``[s]``.
         place: where each node lies among these. Shape ``[B n]``.
         asked: where each node lies among those asked about. Shape ``[B n]``.
         beside: the mean over the neighbours of the nodes asked about. Shape ``[a, s]``, sparse.
@@ -33,6 +34,7 @@ class Sight:
     inputs: Inputs
     rows: Rows
     real: Tensor | None = None
+    seen: Tensor | None = None
     place: Tensor | None = None
     asked: Tensor | None = None
     beside: Tensor | None = None
@@ -75,12 +77,18 @@ class Sight:
         ones = torch.ones_like(nodes, dtype=inputs.influence.dtype)
         size = len(keys), len(seen)
         beside = compact(csr(row, place[neighbours], matrix.values()[entry], size))
-        return cls(inputs, Rows(nodes, torch.zeros_like(nodes), ones), real, place, asked, beside)
+        rows = Rows(nodes, torch.zeros_like(nodes), ones)
+        return cls(inputs, rows, real, seen, place, asked, beside)
 
     def pick(self, values: Tensor) -> Tensor:
         """Return the values of the rows that are no padding. ``[B, w, d]`` to ``[s, d]``."""
         flat = values.flatten(0, 1)
         return flat if self.real is None else flat[self.real]
+
+    def take(self, values: Tensor) -> Tensor:
+        """Return the values of the nodes that are looked at. ``[B, n, d]`` to ``[s, d]``."""
+        flat = values.reshape(-1, values.shape[-1])
+        return flat if self.seen is None else flat[self.seen]
 
     def near(self, predictions: Tensor) -> Tensor:
         """Return the mean prediction of the neighbours. ``[s, c]`` to ``[a, c]``."""
