@@ -187,7 +187,7 @@ def test_an_npz_file(ppro: Command, workplace: Path) -> None:
     facts = json.loads(ended.out)
     assert (facts["dataset"], facts["split"]) == ("cora", "random-60-20-20")
     assert facts["paper"] is None, "it is not the Cora of the paper"
-    np.savez(workplace / "new.npz", **arrays(node_labels=np.arange(40) % 2))
+    np.savez(workplace / "new.npz", **arrays(node_labels=1 - np.arange(40) % 2))
     ended = ppro("predict", facts["out"], "new.npz")
     assert "on the 40 with a label" in ended.out
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
+from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
 from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ MOST_BARS = 8
 def explain(
     run: RunFolder,
     node: Annotated[str, typer.Argument(help="The id of a node.")],
+    graph_file: GraphFile = None,
     index: RunIndex = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
+    nodes: Nodes = None,
+    edges: Edges = None,
 ) -> None:
     """Explain one node: its class by step, where it stopped, its priority and what drives it.
 
@@ -46,7 +50,8 @@ def explain(
     from ppro.insight.story import node_story
 
     where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
-    opened = explain_run(run, index, threads=threads, **where)
+    files = other_files(graph_file, nodes, edges)
+    opened = explain_run(run, index, files=files, threads=threads, **where)
     story = node_story(opened, numbers_of(opened.graph, [node])[0])
     if json:
         print(dump_json(story))

@@ -63,6 +63,15 @@ Edges = Annotated[
     Path | None,
     _option("edges", "Table of edges: .csv, .csv.gz or .parquet.", False, readable=False),
 ]
+GraphFile = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[GRAPH]",
+        help="Another graph in a file, or that of the training where it has moved: .npz, .graphml "
+        "or .safetensors.",
+        show_default="the graph of the training",
+    ),
+]
 _NAMED: dict[str, tuple[str, str | bool]] = {
     "label": ("Column with the class of a node.", "label, class or y"),
     "id": ("Column with its id.", "id, node_id or node; else the row from 0"),
@@ -179,6 +188,13 @@ def file_source(
         return None
     first, second = (None if path is None else str(path) for path in (nodes, edges))
     return FileSource(nodes=first, edges=second, graph=name, layout=layout)
+
+
+def other_files(name: str | None, nodes: Path | None, edges: Path | None) -> FileSource | None:
+    """Return the files that a saved run is to be applied to; None for those of its training."""
+    if name is None and nodes is None and edges is None:
+        return None
+    return file_source(name, nodes, edges)
 
 
 def _layout(columns: Mapping[str, Any]) -> Layout:

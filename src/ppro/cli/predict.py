@@ -6,10 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ppro.cli import console
-from ppro.cli.file_options import Edges, Nodes, file_source
+from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
 from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import DataError, RunError
 
@@ -21,14 +19,7 @@ if TYPE_CHECKING:
 
 def predict(  # noqa: PLR0913 - one argument per option
     run: RunFolder,
-    graph_file: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[GRAPH]",
-            help="A new graph in a file: .npz, .graphml or .safetensors.",
-            show_default="the graph of the training",
-        ),
-    ] = None,
+    graph_file: GraphFile = None,
     out: Annotated[
         Path | None,
         shown("CSV or Parquet file to write.", "predictions.csv in the run folder", readable=False),
@@ -73,11 +64,9 @@ def predict(  # noqa: PLR0913 - one argument per option
     chosen = saved.chosen(index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
-    new = None
-    if graph_file is not None or nodes is not None or edges is not None:
-        new = file_source(graph_file, nodes, edges)
+    files = other_files(graph_file, nodes, edges)
     graph, splits = graph_of_run(
-        saved, new, data_root=data_root, offline=offline, tell=console.err.print
+        saved, files, data_root=data_root, offline=offline, tell=console.err.print
     )
     records, propagated = predict_nodes(
         saved,

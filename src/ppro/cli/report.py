@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ppro.cli import console
+from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
 from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import RunError
 
 
 def report(
     run: RunFolder,
+    graph_file: GraphFile = None,
     out: Annotated[
         Path | None,
         shown("HTML file to write.", "report.html in the run folder", readable=False),
@@ -18,6 +20,8 @@ def report(
     data_root: DataRoot = None,
     offline: Offline = False,
     threads: Threads = None,
+    nodes: Nodes = None,
+    edges: Edges = None,
 ) -> None:
     """Write a saved run as one HTML file: results, charts, and an explorer of the graph.
 
@@ -37,7 +41,8 @@ def report(
         raise RunError(f"--out {out}: is a folder; name an HTML file")
     plotting_library()
     where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
-    opened = explain_run(run, index, threads=threads, **where)
+    files = other_files(graph_file, nodes, edges)
+    opened = explain_run(run, index, files=files, threads=threads, **where)
     page = render(report_data(opened))
     console.write(out, page)
     size = f"{len(page.encode()) / 1e6:.1f} MB"

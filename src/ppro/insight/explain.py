@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ppro.data.files import FileSource
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.insight.attribution import important_features, sees_own_features_only, weight_drivers
@@ -72,6 +73,7 @@ def explain_run(
     folder: Path,
     run: int | None = None,
     *,
+    files: FileSource | None = None,
     data_root: Path | None = None,
     offline: bool = False,
     threads: int | None = None,
@@ -81,6 +83,7 @@ def explain_run(
 
     Args:
         run: None for the run with the best validation score.
+        files: those of the training in another place, or of another graph.
         threads: CPU cores to use; chosen from the work when None.
         tell: called with what was done to the files of the graph.
 
@@ -89,7 +92,7 @@ def explain_run(
     """
     saved, cpu = open_run(folder), torch.device("cpu")
     index = saved.chosen(run)
-    graph, splits = graph_of_run(saved, data_root=data_root, offline=offline, tell=tell)
+    graph, splits = graph_of_run(saved, files, data_root=data_root, offline=offline, tell=tell)
     saved.check_graph(graph)
     settings = saved.settings[index]
     # As in training: another number of threads may add in another order.

@@ -55,8 +55,8 @@ def graph_of_run(
     """Return the graph of a saved run and its masks.
 
     Args:
-        new: files of another graph. As in files that have changed since the training, none of
-            its nodes has a part in the split.
+        new: files of another graph, or those of the training in another place. As in files that
+            have changed since the training, no node of another graph has a part in the split.
         tell: called with what was done to the files.
 
     Raises:
@@ -75,8 +75,11 @@ def graph_of_run(
             f"{saved.folder}: saved by an estimator, which does not keep its graph; give a graph "
             "in a file (ppro predict FOLDER GRAPH), or load it with ppro.load"
         )
-    changed = config.source.changed() if config.source and not new else []
-    files = new or config.source
+    moved = new.moved_from(config.source) if new and config.source else None
+    if moved is not None:
+        new = None
+    changed = config.source.changed() if config.source and not (new or moved) else []
+    files = new or moved or config.source
     if files is None or not (new or changed):
         # The files are those of the training: with its layout they give its schema again.
         reading = None if files is None else read_source(files.weighted_as(schema))

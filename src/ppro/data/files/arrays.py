@@ -46,6 +46,7 @@ def from_arrays(
     num_nodes = int(features.shape[0])
     edges = _edges(path, arrays, num_nodes)
     labels, names = _labels(path, arrays, num_nodes, schema)
+    new = schema is not None
     if schema is None:
         schema = Schema(kind="arrays", num_features=int(features.shape[1]), class_names=names)
     check_width(path, int(features.shape[1]), schema)
@@ -59,7 +60,8 @@ def from_arrays(
         None if weights is None else _numbers(path, "edge_weights", weights, (len(edges),)),
         ids,
     )
-    return finished(path, parts, schema, _masks(path, arrays, num_nodes), ())
+    masks = _masks(path, arrays, num_nodes)
+    return finished(path, parts, schema, masks, (), new=new)
 
 
 def check_width(path: Path, width: int, schema: Schema) -> None:

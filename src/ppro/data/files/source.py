@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -87,10 +88,37 @@ class FileSource(BaseModel):
         layout = self.layout.model_copy(update={"weight": schema.weight or NO_WEIGHT})
         return self.model_copy(update={"layout": layout})
 
+    def moved_from(self, trained: FileSource) -> FileSource | None:
+        """Return the source of a training with these paths, where the files are the very same."""
+        known = trained.sha256
+        for mine, old in zip(self._places(), trained._places(), strict=True):
+            if (mine is None) != (old is None):
+                return None
+            if mine is not None and old is not None:
+                file = signed_file(Path(mine))
+                check_file(file)
+                if known.get(old) != sha256(file):
+                    return None
+        update: dict[str, Any] = {
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "graph": self.graph,
+            "sha256": {},
+        }
+        return trained.model_copy(update=update)
+
+    def _places(self) -> tuple[str | None, str | None, str | None]:
+        return self.nodes, self.edges, self.graph
+
     def changed(self) -> list[str]:
         """Return the files that are not what they were when they were signed."""
         files = {path: signed_file(Path(path)) for path in self.sha256}
         for file in files.values():
+            if not file.exists():
+                new = (
+                    "give it as GRAPH" if self.graph else "name the files with --nodes and --edges"
+                )
+                raise DataError(f"{file}: No such file or directory; if it has moved, {new}")
             check_file(file)
         return [path for path, known in self.sha256.items() if sha256(files[path]) != known]
 
