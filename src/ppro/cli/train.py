@@ -14,7 +14,7 @@ from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.errors import RunError, SettingsError
-from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY
+from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY, MOST_RUNS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +43,9 @@ def train(  # noqa: PLR0913 - one argument per option
     strategy: Strategy = None,
     backbone: Backbone = None,
     split: Split = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs, trained together.")] = 10,
+    runs: Annotated[
+        int, typer.Option(min=1, max=MOST_RUNS, help="Runs, trained together.")
+    ] = 10,
     seed: Annotated[
         int | None,
         shown("Run r has seed + r.", "the recipe's, mostly 0", min=0),

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 
 from ppro.data.files import FileSource
 from ppro.errors import RunError, SettingsError
-from ppro.files import MARKER
+from ppro.files import MARKER, read_text
 from ppro.parts import BACKBONES, JUDGES, MEASURES, METRICS, RIVALS, STRATEGIES
 from ppro.runs.problems import reading
 from ppro.settings.explain import explain
+from ppro.settings.limits import MOST_RUNS
 from ppro.settings.recipe import PaperResult
 from ppro.settings.settings import PPRO, Settings, parse_settings, without_foreign
 
@@ -38,7 +39,7 @@ class Trained(_Table):
         own_parts: the parts that a script of the user defines, such as "strategy mine".
     """
 
-    num_features: int = Field(ge=1)
+    num_features: int = Field(ge=1, lt=2**31)
     classes: list[StrictBool] | list[StrictInt] | list[StrictStr]
     feature_names: list[str] | None = None
     best_run: int = Field(default=0, ge=0)
@@ -57,7 +58,7 @@ class RunConfig(_Table):
     format: int = FORMAT
     dataset: str
     split: str
-    runs: int = Field(ge=1)
+    runs: int = Field(ge=1, le=MOST_RUNS)
     options: dict[str, float] = Field(default_factory=dict)
     settings: Settings
     paper: PaperResult | None = None
@@ -90,7 +91,7 @@ def read_config(folder: Path) -> RunConfig:
             f"{folder}: not a run folder (no {MARKER}); give one that ppro train or save wrote"
         )
     with reading(path):
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_text(path))
     found = values.get("format")
     if found not in (FIRST_FORMAT, FORMAT):
         raise RunError(

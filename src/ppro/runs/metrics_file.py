@@ -9,11 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ppro.files import dump_json
+from ppro.files import dump_json, read_text
 from ppro.runs.problems import reading
 from ppro.training.stopping import MEASURED, History
 
 FILE = "metrics.jsonl"
+MOST_CELLS, SPARSE = 1_000_000, 64
+"""Cells of the table of epochs and runs: so many, and so many times the lines there are."""
 Columns = dict[str, NDArray[np.float64]]
 
 
@@ -35,14 +37,22 @@ def read_metrics(folder: Path) -> Columns:
     """
     path = folder / FILE
     with reading(path):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [json.loads(line) for line in read_text(path).splitlines()]
         return _columns(rows)
 
 
 def _columns(rows: list[dict[str, Any]]) -> Columns:
-    epochs = max((row["epoch"] for row in rows), default=0)
-    runs = 1 + max((row["run"] for row in rows), default=0)
-    names = [name for name in (rows[0] if rows else {}) if name not in ("epoch", "run")]
+    if not rows:
+        raise ValueError("no line")
+    epochs = max(row["epoch"] for row in rows)
+    runs = 1 + max(row["run"] for row in rows)
+    if any(type(row[key]) is not int for row in rows for key in ("epoch", "run")):
+        raise ValueError("epochs and runs are whole numbers")
+    if any(row["epoch"] < 1 or row["run"] < 0 for row in rows):
+        raise ValueError("epochs begin at 1, runs at 0")
+    if epochs * runs > MOST_CELLS + SPARSE * len(rows):
+        raise ValueError(f"{epochs} epochs of {runs} runs in {len(rows)} lines")
+    names = [name for name in rows[0] if name not in ("epoch", "run")]
     table = {name: np.full((epochs, runs), np.nan) for name in names}
     for row in rows:
         for name in names:

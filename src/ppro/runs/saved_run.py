@@ -11,6 +11,7 @@ import torch
 
 from ppro.data.files import Schema, read_schema
 from ppro.errors import RunError
+from ppro.files import read_text
 from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, run_settings
@@ -18,10 +19,10 @@ from ppro.runs.metrics_file import Columns, history_of, read_metrics
 from ppro.runs.nodes import NodeRecords, read_records
 from ppro.runs.problems import reading
 from ppro.runs.summary import FILE as RESULT
-from ppro.runs.tensors import read_weights
+from ppro.runs.tensors import check_shapes, read_weights
 from ppro.runs.writing import SCHEMA, TrainedRun
 from ppro.settings.settings import Settings
-from ppro.training.assembly import OwnBackbone, build_model
+from ppro.training.assembly import OwnBackbone, build_model, parameter_shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,9 @@ class SavedRun:
         if own is None and backbone is not None:
             named = f"{self.folder}: trained around {self.config.settings.backbone}"
             raise RunError(f"{named}; leave the argument backbone out")
+        if own is None:
+            shapes = parameter_shapes(*self.sizes, self.config.settings)
+            check_shapes(self.folder, self.config.runs, shapes)
         settings = self.settings if run is None else [self.settings[run]]
         model = build_model(*self.sizes, settings, device, backbone)
         read_weights(self.folder, model, run)
@@ -142,11 +146,43 @@ def read_facts(folder: Path, runs: int) -> dict[str, Any]:
     """
     path = folder / RESULT
     with reading(path):
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = json.loads(read_text(path))
         rows = [_scored(row) for row in facts["per_run"]]
         if len(rows) != runs or not all(row["epochs"] >= 0 < row["best_epoch"] for row in rows):
             raise ValueError("a run is missing")
+        _check_kinds(facts, rows)
     return {**facts, "per_run": rows}
+
+
+def _check_kinds(facts: Mapping[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Refuse values of another kind than a result has."""
+    for where in (facts, *rows):
+        for key, value in where.items():
+            wanted = _KINDS.get(key)
+            if wanted is not None and not (value is None or isinstance(value, wanted)):
+                raise ValueError(f"{key} is {type(value).__name__}")
+    for row in rows:
+        if any(type(row[key]) is not int for key in ("epochs", "best_epoch", "seed")):
+            raise ValueError("epochs and seeds are whole numbers")
+
+
+_NUMBER = (int, float)
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(
+        ("dataset", "split", "strategy", "backbone", "metric", "out", "device"), (str,)
+    ),
+    **dict.fromkeys(("runs", "seed", "epochs", "threads", "best_run", "run", "best_epoch"), (int,)),
+    **{
+        f"{part}{score}_{what}": _NUMBER
+        for part in ("val", "test")
+        for score in ("", "_score")
+        for what in ("mean", "std")
+    },
+    **dict.fromkeys(("val_accuracy", "test_accuracy", "val_score", "test_score"), _NUMBER),
+    **{"seconds": _NUMBER, "paper": _NUMBER, "interrupted": (bool,)},
+    **{"notes": (list,), "steps": (list,), "diagnosis": (dict,), "versions": (dict,)},
+}
+"""What the values of ``result.json`` are, where somebody reads them; each may be null."""
 
 
 def _scored(row: Mapping[str, Any]) -> dict[str, Any]:

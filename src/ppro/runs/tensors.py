@@ -1,5 +1,6 @@
 """Tensors of a run folder: the weights of all runs, and reading safetensors in general."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -24,6 +25,32 @@ def read_tensors(path: Path, part: slice = slice(None)) -> dict[str, Tensor]:
     with reading(path), safe_open(str(path), framework="pt") as file:
         names = list(file.keys())
         return {name: file.get_slice(name)[part] for name in names}
+
+
+def check_shapes(folder: Path, runs: int, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Compare what the weights of a run folder are said to be with what they are.
+
+    Args:
+        shapes: of the parameters of one run, by name.
+
+    Raises:
+        RunError: they are missing, damaged, or of other settings.
+    """
+    path = folder / WEIGHTS
+    with reading(path), safe_open(str(path), framework="pt") as file:
+        found = {name: tuple(file.get_slice(name).get_shape()) for name in list(file.keys())}
+    wanted = {name: (runs, *shape) for name, shape in shapes.items()}
+    differing = sorted(n for n in found.keys() | wanted.keys() if found.get(n) != wanted.get(n))
+    if differing:
+        name = differing[0]
+        was, asked = (_shown(of.get(name)) for of in (found, wanted))
+        raise RunError(
+            f"{path}: not of the settings in {MARKER}: {name} is {was}, not {asked}; train again"
+        )
+
+
+def _shown(shape: tuple[int, ...] | None) -> str:
+    return "missing" if shape is None else " x ".join(map(str, shape)) or "a number"
 
 
 def write_weights(folder: Path, model: torch.nn.Module) -> None:

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from ppro.parts import JUDGES, MEASURES
 from ppro.parts.choices import WeightForm
 from ppro.settings.groups import Group, Positive, Share
+from ppro.settings.limits import MOST_EPOCHS, MOST_WIDTH
 
 OF_COMPARING: Mapping[str, Any] = {
     "lr_controller": 0.01,
@@ -38,14 +39,18 @@ class ControllerSettings(Group):
         "under teaching=compare folds",
     )
     judge_folds: int = Field(default=3, ge=2, le=20, description="blind backbones of judges=folds")
-    judge_every: int = Field(default=2, ge=1, description="epochs between two judgings")
+    judge_every: int = Field(
+        default=2, ge=1, le=MOST_EPOCHS, description="epochs between two judgings"
+    )
     start: Literal["explore", "held", "first"] = Field(
         default="explore",
         description="explore: any step at random in the warm-up; held: that too, then the backbone "
         "begins anew at the common depth; first: all nodes at step 1 in the warm-up",
     )
-    warm_up: int = Field(default=50, ge=0, description="epochs of the warm-up")
-    settle: int = Field(default=100, ge=1, description="epochs after it in which chance dies out")
+    warm_up: int = Field(default=50, ge=0, le=MOST_EPOCHS, description="epochs of the warm-up")
+    settle: int = Field(
+        default=100, ge=1, le=MOST_EPOCHS, description="epochs after it in which chance dies out"
+    )
     kappa: float | None = Field(
         default=None,
         ge=0,
@@ -69,7 +74,7 @@ class ControllerSettings(Group):
         description="the priority measures that make up z (Eq. 6)",
     )
     controller_units: int = Field(
-        default=64, ge=1, description="width of the controllers' first layer"
+        default=64, ge=1, le=MOST_WIDTH, description="width of the controllers' first layer"
     )
     controller_inputs: Literal["embeddings", "predictions"] = Field(
         default="embeddings", description="what the controllers see of a step"

@@ -6,6 +6,9 @@ from pydantic import ValidationError
 
 from ppro.parts import nearest
 
+LONGEST = 80
+"""Characters that are shown of a value."""
+
 
 def explain(error: ValidationError, where: str, valid: Sequence[str], inside: str = "") -> str:
     """Return the first problem of an error in one line.
@@ -23,4 +26,6 @@ def explain(error: ValidationError, where: str, valid: Sequence[str], inside: st
     if problem["type"] == "missing":
         return f"{where}: the key '{key}' is missing; add it"
     message = problem["msg"]
-    return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {problem['input']!r})"
+    given = repr(problem["input"])
+    given = given if len(given) <= LONGEST else f"{given[:LONGEST]} …"
+    return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {given})"

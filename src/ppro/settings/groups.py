@@ -5,6 +5,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ppro.settings.limits import MOST_STEPS, MOST_WIDTH
+
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 
@@ -32,9 +34,10 @@ class Group(BaseModel):
 class NetworkSettings(Group):
     """The settings of a network, subclassed beside each that has more."""
 
-    hidden: int = Field(default=64, ge=1, description="width of the hidden layer")
+    hidden: int = Field(default=64, ge=1, le=MOST_WIDTH, description="width of the hidden layer")
     max_steps: int = Field(
         default=10,
         ge=0,
+        le=MOST_STEPS,
         description="L, the largest number of propagation steps; 0 for the bare backbone alone",
     )

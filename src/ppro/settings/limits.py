@@ -4,6 +4,14 @@ BUDGET = 180.0
 """Seconds that the search of an automatic recipe takes."""
 CHECKPOINT_EVERY = 10.0
 """Seconds between two checkpoints, at least."""
+MOST_RUNS = 10_000
+"""Runs of a training, at most."""
+MOST_EPOCHS = 1_000_000
+"""Epochs of a run, at most, and of all that is counted in epochs."""
+MOST_WIDTH = 65_536
+"""Width of a layer, at most."""
+MOST_STEPS = 1_000
+"""Propagation steps, at most."""
 MOST_CORES = 1024
 """Threads of a training, at most: the system gives up at some thousands."""
 SEARCH_SEED = 1000

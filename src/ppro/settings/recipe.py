@@ -8,6 +8,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ppro.errors import SettingsError
+from ppro.files import read_text
 from ppro.settings.explain import explain
 from ppro.settings.settings import Settings, parse_settings, without_foreign
 
@@ -46,6 +47,8 @@ class Recipe(BaseModel):
     note: str = ""
 
 
+LONGEST = 200
+"""Characters that are shown of what is wrong with a text."""
 _TABLES: dict[str, type[BaseModel]] = {"found": Found, "paper": PaperResult}
 
 
@@ -57,8 +60,9 @@ def parse_recipe(text: str, where: str) -> Recipe:
     """
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{where}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:LONGEST]
+        raise SettingsError(f"{where}: not valid TOML: {reason}") from None
     given = values.get("settings", {})
     if isinstance(given, Mapping):
         values["settings"] = parse_settings(without_foreign(given), where, "settings")
@@ -78,7 +82,7 @@ def _valid_keys(error: ValidationError) -> tuple[str, ...]:
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
         raise SettingsError(f"{path}: {reason}; --recipe takes a TOML file or a name") from None

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from ppro.parts import METRICS
 from ppro.parts.choices import Selection
 from ppro.settings.groups import Group, Positive, Share
+from ppro.settings.limits import MOST_EPOCHS
 
 
 class TrainingSettings(Group):
@@ -25,7 +26,9 @@ class TrainingSettings(Group):
     consistency: float = Field(
         default=0.0, ge=0, description="weight of agreement between dropout forwards on all nodes"
     )
-    consistency_forwards: int = Field(default=2, ge=2, description="forwards that must agree")
+    consistency_forwards: int = Field(
+        default=2, ge=2, le=64, description="forwards that must agree"
+    )
     consistency_temperature: Positive = Field(
         default=0.5, description="T that sharpens what they agree on"
     )
@@ -38,7 +41,7 @@ class TrainingSettings(Group):
         "none where decay is first",
     )
     decay: Literal["first", "all"] = Field(default="first", description="what weight decay acts on")
-    epochs: int = Field(default=1000, ge=1, description="most epochs of a run")
+    epochs: int = Field(default=1000, ge=1, le=MOST_EPOCHS, description="most epochs of a run")
     metric: str = Field(
         default="accuracy", description="what is measured on validation nodes to choose an epoch"
     )
@@ -46,7 +49,9 @@ class TrainingSettings(Group):
         default="score",
         description="what makes a state better: the metric, its moving average, or the loss",
     )
-    patience: int = Field(default=100, ge=1, description="epochs without a better validation score")
+    patience: int = Field(
+        default=100, ge=1, le=MOST_EPOCHS, description="epochs without a better validation score"
+    )
 
     @field_validator("metric")
     @classmethod

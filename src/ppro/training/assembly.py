@@ -116,6 +116,16 @@ def build_model(
     return _for_any_size(PProNetwork.around(own, sizes, settings)).to(device)
 
 
+def parameter_shapes(
+    num_features: int, num_classes: int, settings: Settings
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the parameters of one run, by name, without making any."""
+    with torch.device("meta"):
+        sizes = NetworkSizes(generators([settings.seed], "cpu"), num_features, num_classes)
+        model = network_class(settings).from_settings(sizes, [settings])
+    return {name: tuple(parameter.shape[1:]) for name, parameter in model.named_parameters()}
+
+
 def _for_any_size(model: Network) -> Network:
     """Return the model with controllers that take many rows in blocks."""
     if isinstance(model, PProNetwork) and model.controllers is not None:

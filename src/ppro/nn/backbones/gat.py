@@ -23,7 +23,7 @@ from ppro.settings.space import Space
 class GATSettings(NetworkSettings):
     """The settings of GAT."""
 
-    heads: int = Field(default=8, ge=1, description="attention heads")
+    heads: int = Field(default=8, ge=1, le=256, description="attention heads")
 
 
 class GAT(ClassifiedBackbone, Attending):
