@@ -29,6 +29,8 @@ def another(key: str) -> Any:
     default, choices = Settings().flat()[key], CHOICES.get(key) or ()
     if key == "measures":
         return ("heterophily", "degree")
+    if key == "class_weight":
+        return ("one=2", "two = three=0.5")
     if default is None:
         return 0.25
     if isinstance(default, bool):

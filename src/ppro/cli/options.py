@@ -7,7 +7,7 @@ import typer
 
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.errors import SettingsError
-from ppro.parts import BACKBONES, RIVALS, STRATEGIES
+from ppro.parts import BACKBONES, METRICS, RIVALS, STRATEGIES
 from ppro.settings.limits import MOST_CORES
 
 
@@ -38,6 +38,23 @@ Strategy = Annotated[
 Backbone = Annotated[
     str | None,
     typer.Option("--backbone", help=f"{', '.join(BACKBONES)}.", show_default="appnp"),
+]
+MetricName = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        help="What selects epochs, settings and the best run on validation nodes: "
+        f"{', '.join(METRICS)}.",
+        show_default="the graph's, mostly accuracy",
+    ),
+]
+ClassWeights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class-weight",
+        help="What classes count in the losses: balanced, or CLASS=WEIGHT, repeated.",
+        show_default="all the same",
+    ),
 ]
 Split = Annotated[
     str | None,

@@ -11,7 +11,18 @@ import typer
 
 from ppro.cli import comparing, console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, Threads, shown
+from ppro.cli.options import (
+    Backbone,
+    ClassWeights,
+    Device,
+    Json,
+    MetricName,
+    Model,
+    Split,
+    Strategy,
+    Threads,
+    shown,
+)
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.errors import RunError, SettingsError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY, MOST_RUNS
@@ -43,9 +54,9 @@ def train(  # noqa: PLR0913 - one argument per option
     strategy: Strategy = None,
     backbone: Backbone = None,
     split: Split = None,
-    runs: Annotated[
-        int, typer.Option(min=1, max=MOST_RUNS, help="Runs, trained together.")
-    ] = 10,
+    metric: MetricName = None,
+    class_weight: ClassWeights = None,
+    runs: Annotated[int, typer.Option(min=1, max=MOST_RUNS, help="Runs, trained together.")] = 10,
     seed: Annotated[
         int | None,
         shown("Run r has seed + r.", "the recipe's, mostly 0", min=0),
@@ -114,6 +125,8 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train pubmed --set epsilon=0.7 --set max_steps=16 --runs 3 --json
 
       ppro train --nodes nodes.csv --edges edges.csv --label topic
+
+      ppro train --nodes nodes.csv --edges edges.csv --label fraud --metric average-precision
     """
     from ppro.cli.outcome import show_training
     from ppro.compute.device import find_device
@@ -131,7 +144,8 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.training.checkpoint import Checkpointing
 
     name, reading = graph.name, graph.reading
-    options = {"model": model, "strategy": strategy, "backbone": backbone, "seed": seed}
+    options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
+    options |= {"seed": seed, "metric": metric, "class_weight": class_weight}
     changes = assignments(set_ or [])
     chosen = choose_recipe(name, recipe, split=split, options=options, changes=changes, own=reading)
     config = RunConfig(

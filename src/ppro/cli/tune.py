@@ -1,16 +1,26 @@
-"""``ppro tune``: search settings on validation accuracy, alone or with other workers."""
+"""``ppro tune``: search settings on validation nodes, alone or with other workers."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import Backbone, Device, Json, Model, Split, Strategy, shown
+from ppro.cli.options import (
+    Backbone,
+    ClassWeights,
+    Device,
+    Json,
+    MetricName,
+    Model,
+    Split,
+    Strategy,
+    shown,
+)
 from ppro.errors import RunError, SettingsError
 from ppro.files import is_name
 from ppro.parts.choices import Kind
@@ -26,6 +36,8 @@ def tune(  # noqa: PLR0913 - one argument per option
     strategy: Strategy = None,
     backbone: Backbone = None,
     split: Split = None,
+    metric: MetricName = None,
+    class_weight: ClassWeights = None,
     trials: Annotated[
         int, typer.Option(min=1, help="Configurations of the study in all, whoever trains them.")
     ] = 50,
@@ -83,7 +95,7 @@ def tune(  # noqa: PLR0913 - one argument per option
     *,
     graph: GivenGraph,
 ) -> None:
-    """Search settings: the best recipe by validation accuracy, as a file for 'ppro train'.
+    """Search settings: the best recipe by a metric on validation nodes, for 'ppro train'.
 
     Configurations are trained in batches, each batch as one program. After a stop the same command
     goes on; started several times, on one machine or many, it is several workers on one study.
@@ -107,7 +119,8 @@ def tune(  # noqa: PLR0913 - one argument per option
     from ppro.settings.settings import assignments
 
     name, reading = graph.name, graph.reading
-    options = {"model": model, "strategy": strategy, "backbone": backbone}
+    options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
+    options |= {"metric": metric, "class_weight": class_weight}
     changes = assignments(set_ or [])
     recipe = choose_recipe(name, None, split=split, options=options, changes=changes, own=reading)
     study = study or study_name(recipe, space)

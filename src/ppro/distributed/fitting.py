@@ -27,7 +27,7 @@ from ppro.parts import BACKBONES, METRICS
 from ppro.settings.settings import Settings, part_of
 from ppro.training.assembly import build_model
 from ppro.training.checkpoint import Checkpoint, Checkpointing
-from ppro.training.class_weights import ClassWeight, class_weights
+from ppro.training.class_weights import ClassWeight, class_weights, weights_of_settings
 from ppro.training.divergence import check_learned
 from ppro.training.fingerprint import fingerprint
 from ppro.training.fit import Fit, check_count
@@ -109,6 +109,8 @@ class SharedTraining:
         device = device or torch.device("cpu")
         if device.type == "cpu":
             _manage_memory(graph, settings, ranks)
+        if class_weight is None:
+            class_weight = weights_of_settings(settings[0], graph.class_names)
         weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
         saved = None
         if ranks.rank == 0 and (plan := Checkpointing.of(checkpoint, resume)) is not None:

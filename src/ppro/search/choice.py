@@ -106,7 +106,7 @@ def search_recipe(
     limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
     # What decides which candidate is better must hold in the search already.
     asked = recipe.settings.training
-    fixed = {"metric": asked.metric}
+    fixed = {"metric": asked.metric, "class_weight": asked.class_weight}
     tell(f"looking for settings for about {budget:.0f} s at most")
     choice = choose(
         graph, splits, strategy, fixed=fixed, **limits, tell=lambda line: tell(f"  {line}")

@@ -1,5 +1,6 @@
 """Settings of Algorithm 1: dropout, consistency, optimiser, early stopping."""
 
+import math
 from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
@@ -8,6 +9,9 @@ from ppro.parts import METRICS
 from ppro.parts.choices import Selection
 from ppro.settings.groups import Group, Positive, Share
 from ppro.settings.limits import MOST_EPOCHS
+
+BALANCED = "balanced"
+"""The class weights with which every class has the same share in a loss."""
 
 
 class TrainingSettings(Group):
@@ -45,6 +49,11 @@ class TrainingSettings(Group):
     metric: str = Field(
         default="accuracy", description="what is measured on validation nodes to choose an epoch"
     )
+    class_weight: tuple[str, ...] = Field(
+        default=(),
+        description="what a class counts in the losses: none, balanced, or CLASS=WEIGHT for those "
+        "that count other than 1",
+    )
     selection: Selection = Field(
         default="score",
         description="what makes a state better: the metric, its moving average, or the loss",
@@ -58,6 +67,17 @@ class TrainingSettings(Group):
     def _known(cls, name: str) -> str:
         return METRICS.check(name)
 
+    @field_validator("class_weight", mode="before")
+    @classmethod
+    def _one_word(cls, given: object) -> object:
+        words = [given] if isinstance(given, str) else given
+        return [] if words == ["none"] else words
+
+    @field_validator("class_weight")
+    @classmethod
+    def _weights(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        return words if words == (BALANCED,) else tuple(map(_checked_weight, words))
+
     @field_validator("selection", mode="before")
     @classmethod
     def _renamed(cls, name: object) -> object:
@@ -70,3 +90,21 @@ class TrainingSettings(Group):
         if self.step_decay is None:
             return self.weight_decay if self.decay == "all" else 0.0
         return self.step_decay
+
+
+def _checked_weight(word: str) -> str:
+    """Return ``CLASS=WEIGHT`` if it is that.
+
+    Raises:
+        ValueError: it is not, or the weight is not a positive number.
+    """
+    name, _, text = word.rpartition("=")
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not name or not 0 < weight < math.inf:
+        raise ValueError(
+            f"{word}: expected {BALANCED}, or CLASS=WEIGHT with a weight above 0, such as rare=10"
+        )
+    return word

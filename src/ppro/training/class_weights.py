@@ -9,9 +9,33 @@ from torch import Tensor
 
 from ppro.errors import SettingsError
 from ppro.nn.network import Rows
+from ppro.parts import nearest
+from ppro.settings.settings import Settings
+from ppro.settings.training import BALANCED
 
 ClassWeight = Literal["balanced"] | Sequence[float]
 """``balanced``, or one positive weight for each class."""
+
+
+def weights_of_settings(settings: Settings, names: Sequence[str]) -> ClassWeight | None:
+    """Return the class weights that settings ask for, or None.
+
+    Args:
+        names: of the classes.
+
+    Raises:
+        SettingsError: there is no class of a name.
+    """
+    words = settings.training.class_weight
+    if not words:
+        return None
+    if words == (BALANCED,):
+        return "balanced"
+    given = {name: float(text) for name, _, text in (word.rpartition("=") for word in words)}
+    for name in given:
+        if name not in names:
+            raise SettingsError(f"class_weight: no class {name!r}; {nearest(name, names)}")
+    return [given.get(name, 1.0) for name in names]
 
 
 def class_weights(

@@ -29,7 +29,7 @@ from ppro.training.assembly import (
     settings_for,
 )
 from ppro.training.checkpoint import Checkpoint, Checkpointing, Keeper
-from ppro.training.class_weights import ClassWeight, class_weights, weighted
+from ppro.training.class_weights import ClassWeight, class_weights, weighted, weights_of_settings
 from ppro.training.comparing import ComparingTrainer
 from ppro.training.divergence import Diverged, check_learned
 from ppro.training.fingerprint import fingerprint
@@ -157,7 +157,8 @@ def fit(  # noqa: PLR0913 - one argument per option
             BasicGNN of PyTorch Geometric, or a list of its convolutions. The last two decide the
             number of steps too.
         threads: CPU cores to use; chosen from the work when None.
-        class_weight: "balanced" or a weight for each class: what its nodes count in the losses.
+        class_weight: "balanced" or a weight for each class: what its nodes count in the losses;
+            that of the settings when None.
         checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
         resume: go on from the checkpoint, with as many threads as it was begun with; where there
             is none, begin. On a CPU the result is that of a training never interrupted.
@@ -173,6 +174,8 @@ def fit(  # noqa: PLR0913 - one argument per option
     device = device or torch.device("cpu")
     if device.type == "cpu":
         keep_freed_memory()
+    if class_weight is None:
+        class_weight = weights_of_settings(settings[0], graph.class_names)
     weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
     plan, saved = Checkpointing.of(checkpoint, resume), None
     with nullcontext() if plan is None else plan.alone():

@@ -53,7 +53,8 @@ class Subject:
         settings = self.recipe.settings
         if space == PAPER:
             return settings.replace(seed=0)
-        start: dict[str, Any] = {"metric": settings.training.metric}
+        asked = settings.training
+        start: dict[str, Any] = {"metric": asked.metric, "class_weight": asked.class_weight}
         if self.own:
             start["feature_norm"] = settings.inputs.feature_norm
         changes = {**start, **method_of(settings).settings, **self.fixed, "seed": 0}
