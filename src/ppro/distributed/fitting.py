@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from torch import Tensor
 
 from ppro.compute.allocator import keep_freed_memory, return_freed_memory
 from ppro.data.splits import Splits
+from ppro.distributed.agreement import check_agreement, of_rank
 from ppro.distributed.gathering import accuracy_over, described, gathered, score_over
-from ppro.distributed.group import RankGroup
+from ppro.distributed.group import RankGroup, number_said
 from ppro.distributed.partition import Partitioning, owners
 from ppro.distributed.resuming import check_one_part, shared_state
 from ppro.distributed.shard import Shard
@@ -112,6 +112,8 @@ class SharedTraining:
         if class_weight is None:
             class_weight = weights_of_settings(settings[0], graph.class_names)
         weights = class_weights(class_weight, graph.labels, splits.train, graph.num_classes)
+        more = {"device": device.type, "partition": partition}
+        check_agreement(ranks, of_rank(graph, splits, settings, weights, **more))
         saved = None
         if ranks.rank == 0 and (plan := Checkpointing.of(checkpoint, resume)) is not None:
             made_of = fingerprint(graph, splits, settings, None, weights)
@@ -170,7 +172,7 @@ def _manage_memory(graph: Graph, settings: Sequence[Settings], ranks: RankGroup)
         -(-graph.num_nodes // ranks.size), -(-graph.num_edges // ranks.size), graph.num_classes
     )
     needed, room = estimate(part, settings[0], len(settings)), available()
-    here = int(os.environ.get("LOCAL_WORLD_SIZE", ranks.size))
+    here = number_said("LOCAL_WORLD_SIZE", ranks.size)
     if room is not None and here * needed.total > room:
         raise SettingsError(
             f"{graph.name}: each of {here} ranks on this machine needs {needed} of memory, but "

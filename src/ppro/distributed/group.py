@@ -135,6 +135,15 @@ class RankGroup(Ranks):
             content = torch.empty(int(length), dtype=torch.uint8)
         return self.from_first(content).numpy().tobytes().decode()
 
+    def texts(self, text: str) -> list[str]:
+        """Return the texts of all ranks, on every rank."""
+        content = torch.frombuffer(bytearray(text.encode() or b" "), dtype=torch.uint8)
+        lengths = torch.zeros(self.size, dtype=torch.int64)
+        lengths[self.rank] = content.shape[0]
+        whole = self.gather(content.unsqueeze(0)).squeeze(0)
+        parts = torch.split_with_sizes(whole, self.sum(lengths).tolist())
+        return [part.numpy().tobytes().decode() for part in parts]
+
     def send_to_first(self, values: Tensor) -> None:
         """Send a tensor on the CPU to rank 0, which calls :meth:`receive`."""
         with speaking():
@@ -183,7 +192,7 @@ def device_of_rank(device: torch.device) -> torch.device:
     """
     if device.type != "cuda":
         return device
-    local, there = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    local, there = number_said("LOCAL_RANK", 0), torch.cuda.device_count()
     if local >= there:
         raise SettingsError(
             f"rank {local} of this machine has no GPU of its own, there are {there}; start "
@@ -191,6 +200,20 @@ def device_of_rank(device: torch.device) -> torch.device:
         )
     torch.cuda.set_device(local)
     return torch.device("cuda", local)
+
+
+def number_said(name: str, otherwise: int) -> int:
+    """Return a number that torchrun has put into the environment.
+
+    Raises:
+        SettingsError: it is none.
+    """
+    text = os.environ.get(name)
+    if text is None:
+        return otherwise
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise SettingsError(f"{name}={text!r}: not a number; unset it, or start with torchrun")
+    return int(text)
 
 
 @contextmanager
@@ -206,6 +229,10 @@ def joined() -> Iterator[RankGroup]:
     missing = [name for name in _SAID if name not in os.environ]
     if missing:
         raise SettingsError(f"{missing[0]} is not set: start several ranks with torchrun")
+    rank, size = number_said("RANK", 0), number_said("WORLD_SIZE", 1)
+    number_said("MASTER_PORT", 0)
+    if rank >= size:
+        raise SettingsError(f"RANK={rank} of WORLD_SIZE={size}; ranks begin at 0, use torchrun")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     with speaking():
         dist.init_process_group(backend, timeout=TIMEOUT)

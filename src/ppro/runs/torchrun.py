@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ppro.errors import RankError
+from ppro.errors import RankError, SettingsError
 
 if TYPE_CHECKING:
     import torch
@@ -26,13 +27,21 @@ PATIENCE = timedelta(seconds=5)
 
 
 def is_one_of_several() -> bool:
-    """Tell whether torchrun has started this process together with others."""
-    return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
+    """Tell whether torchrun has started this process together with others.
+
+    Raises:
+        SettingsError: the environment holds something else than numbers.
+    """
+    said = [os.environ.get(name) for name in ("RANK", "WORLD_SIZE")]
+    for name, text in zip(("RANK", "WORLD_SIZE"), said, strict=True):
+        if text is not None and not re.fullmatch("[0-9]{1,9}", text):
+            raise SettingsError(f"{name}={text!r}: not a number; unset it, or start with torchrun")
+    return said[0] is not None and int(said[1] or 1) > 1
 
 
 def is_follower() -> bool:
     """Tell whether another process shows and writes what this one helps to train."""
-    return is_one_of_several() and os.environ["RANK"] != "0"
+    return is_one_of_several() and int(os.environ["RANK"]) != 0
 
 
 def device_here(device: torch.device) -> torch.device:
@@ -101,7 +110,10 @@ def lead(
 @cache
 def reports_errors() -> bool:
     """Tell whether this process is to report an error: of several that fail, the first to ask."""
-    if not is_one_of_several():
+    try:
+        if not is_one_of_several():
+            return True
+    except SettingsError:
         return True
     from torch._C._distributed_c10d import TCPStore
 

@@ -30,14 +30,24 @@ def fingerprint(
     class_weight: Tensor | None,
 ) -> Fingerprint:
     """Return the parts that must be the same for a training to go on."""
+    content = digest(_tensors(graph), "\n".join(graph.class_names))
+    return {"graph": content, **without_graph(splits, settings, backbone, class_weight)}
+
+
+def without_graph(
+    splits: Splits,
+    settings: Sequence[Settings],
+    backbone: OwnBackbone | None,
+    class_weight: Tensor | None,
+) -> Fingerprint:
+    """Return the parts of a fingerprint that are quickly made."""
     weights = [] if class_weight is None else [class_weight]
     own = "" if backbone is None else _described(backbone)
     return {
         "settings": "\n".join(json.dumps(s.flat()) for s in settings),
-        "graph": _digest(_tensors(graph), "\n".join(graph.class_names)),
-        "splits": _digest([splits.train, splits.val, splits.test]),
+        "splits": digest([splits.train, splits.val, splits.test]),
         "backbone": hashlib.sha256(own.encode()).hexdigest(),
-        "class weights": _digest(weights),
+        "class weights": digest(weights),
     }
 
 
@@ -76,11 +86,11 @@ def _tensors(graph: Graph) -> Iterable[Tensor]:
         yield graph.features
 
 
-def _digest(tensors: Iterable[Tensor], text: str = "") -> str:
-    """SHA-256 over types, shapes and values."""
-    digest = hashlib.sha256(text.encode())
+def digest(tensors: Iterable[Tensor], text: str = "") -> str:
+    """Return the SHA-256 over types, shapes and values."""
+    found = hashlib.sha256(text.encode())
     for tensor in tensors:
         array = tensor.detach().cpu().contiguous().numpy()
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(array.data)
-    return digest.hexdigest()
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(array.data)
+    return found.hexdigest()
