@@ -23,6 +23,8 @@ from ppro.settings.settings import Settings
 
 CHOOSING, CHOOSING_SMALL = 5, 20
 """Runs that choose; on graphs with few validation nodes five would choose by chance."""
+FINAL_SEED = 5000
+"""Seeds of the runs that decide among finalists begin here."""
 MORE = 2
 """Times the runs of a plan that measure where splits are random."""
 DEPTHS = (0, 1, 2, 4, 8)
@@ -52,6 +54,10 @@ class Arena:
         options: of the graph.
         graph_seed: of a graph that is generated, or changed by chance.
         choosing: runs of each candidate that choose.
+        finalists: how many of the best train once more, on other seeds and splits, before one of
+            them is chosen; 0 where the first runs decide.
+        deciding: runs of each finalist.
+        more: times the runs of a plan that measure where splits are random.
     """
 
     place: str
@@ -61,10 +67,13 @@ class Arena:
     options: Mapping[str, float | str] = field(default_factory=dict)
     graph_seed: int = 0
     choosing: int = CHOOSING
+    finalists: int = 0
+    deciding: int = 10
+    more: int = MORE
 
     def runs(self, plan: Plan) -> int:
         """Return how many runs measure a method."""
-        return plan.runs * (1 if self.split == PUBLIC else MORE)
+        return plan.runs * (1 if self.split == PUBLIC else self.more)
 
 
 @dataclass(frozen=True)
@@ -102,13 +111,36 @@ def offered(
 def choosing(arena: Arena, entrant: Entrant) -> Experiment:
     """Return the runs that choose among what a method is offered; they have no test nodes."""
     method = method_of(entrant.offered[0]).name
+    candidates = tuple(Candidate(method, settings) for settings in entrant.offered)
+    return _untested(arena, entrant, "choice", candidates, arena.choosing, SEARCH_SEED)
+
+
+def deciding(arena: Arena, entrant: Entrant, store: Store) -> Experiment | None:
+    """Return the runs that decide among the finalists, or None before there are any."""
+    search = choosing(arena, entrant)
+    best_first = _ranked(search, store)
+    if not best_first:
+        return None
+    finalists = tuple(best_first[: arena.finalists])
+    return _untested(arena, entrant, "final", finalists, arena.deciding, FINAL_SEED)
+
+
+def _untested(
+    arena: Arena,
+    entrant: Entrant,
+    stage: str,
+    candidates: tuple[Candidate, ...],
+    runs: int,
+    seed: int,
+) -> Experiment:
+    method = method_of(entrant.offered[0]).name
     return Experiment(
-        f"{arena.place}/{entrant.key}.choice",
+        f"{arena.place}/{entrant.key}.{stage}",
         arena.dataset,
         arena.split,
-        tuple(Candidate(method, settings) for settings in entrant.offered),
-        arena.choosing,
-        SEARCH_SEED,
+        candidates,
+        runs,
+        seed,
         tested=False,
         facts={"method": method, "configurations": len(entrant.offered)},
         options=arena.options,
@@ -144,12 +176,19 @@ def measuring(
 
 def _chosen(arena: Arena, entrant: Entrant, plan: Plan) -> Candidate | None:
     """Return the settings of the best mean validation accuracy, the first of equals."""
-    search = choosing(arena, entrant)
-    record = plan.store.read(search.place)
-    if record is None or not search.is_done(plan.store):
-        return None
-    reached = [one["val_mean"] for one in record["results"]]
-    return search.candidates[reached.index(max(reached))]
+    last = deciding(arena, entrant, plan.store) if arena.finalists else choosing(arena, entrant)
+    found = [] if last is None else _ranked(last, plan.store)
+    return found[0] if found else None
+
+
+def _ranked(search: Experiment, store: Store) -> list[Candidate]:
+    """Return the candidates, the best mean validation accuracy first; none before they ran."""
+    record = store.read(search.place)
+    if record is None or not search.is_done(store):
+        return []
+    means = [one["val_mean"] for one in record["results"]]
+    order = sorted(range(len(means)), key=lambda i: -means[i])
+    return [search.candidates[i] for i in order]
 
 
 @dataclass(frozen=True)
@@ -189,6 +228,10 @@ class Entry(Work):
         search = choosing(self.arena, self.entrant)
         if plan.configurations and not search.is_done(plan.store):
             search.run(plan)
+        if plan.configurations and self.arena.finalists:
+            final = deciding(self.arena, self.entrant, plan.store)
+            if final is not None and not final.is_done(plan.store):
+                final.run(plan)
         return measuring(self.arena, self.entrant, plan, self.kind).run(plan)
 
 
@@ -224,7 +267,8 @@ def reached(arena: Arena, entrant: Entrant, store: Store) -> Reached | None:
     record = store.one(f"{arena.place}/{entrant.key}")
     if record is None:
         return None
-    search = store.read(f"{arena.place}/{entrant.key}.choice")
+    stage = "final" if arena.finalists else "choice"
+    search = store.read(f"{arena.place}/{entrant.key}.{stage}")
     means = [one["val_mean"] for one in (search or {}).get("results", ())]
     return Reached(entrant, record, max(means, default=record["val_mean"]))
 

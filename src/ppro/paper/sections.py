@@ -7,6 +7,7 @@ from functools import partial
 from ppro.paper import (
     added,
     datasets,
+    offers,
     personal,
     personal_tables,
     planted,
@@ -94,6 +95,7 @@ def _others() -> Iterator[Section]:
     yield Section("shipped", shipped.experiments, shipped.markdown, stage=3)
     yield Section("rounds", shipped.experiments, rounds_tables.markdown, stage=3)
     yield Section("added", added.experiments, added.markdown, stage=4)
+    yield Section("offers", offers.experiments, offers.markdown, stage=5)
     yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
     for choice in (ON_CPU, ON_GPU):

@@ -1,0 +1,168 @@
+"""Equal offers: the backbone alone, L2B and L2U choose from spaces of the same size.
+
+The paper's graphs, and controllers that compare. What a strategy may choose besides a backbone's
+settings is where it starts; the backbone alone may choose its depth instead.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ppro.data import dataset_info
+from ppro.data.names import PUBLIC
+from ppro.paper import entrants
+from ppro.paper.entrants import Arena, Entrant, Entry, Reached
+from ppro.paper.experiment import Plan, size_of
+from ppro.paper.kept import off_common
+from ppro.paper.render import section
+from ppro.paper.statistics import mean_and_spread
+from ppro.paper.store import Store
+from ppro.paper.tables import EIGHT
+from ppro.search.methods import find_method
+from ppro.settings.settings import Settings
+from ppro.settings.space import Shapes, Space, Values
+
+TITLE = "Equal offers"
+CONFIGURATIONS, FINALISTS = 24, 4
+METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
+_COMPARE = {"teaching": "compare"}
+_LIMITS = {"epochs": 500, "patience": 150}
+_FEW_LABELS: Values = {
+    "dropout": (0.8, 0.5, 0.2),
+    "weight_decay": (5e-4, 1e-3, 5e-3),
+    "lr": (0.01, 0.05),
+    "consistency": (0.0, 1.0, 2.5, 5.0),
+    "consistency_temperature": (0.5, 0.3),
+    "node_dropout": (0.5, 0.0),
+}
+_MANY_LABELS: Values = {
+    "dropout": (0.5, 0.2, 0.7),
+    "weight_decay": (5e-3, 5e-4, 5e-5),
+    "lr": (0.01, 0.05),
+}
+_HIDDEN: Mapping[str, Any] = {"form": "hidden", "consistency_forwards": 2}
+_CLASS: Mapping[str, Any] = {"form": "class", "consistency_forwards": 4}
+_RAW: Mapping[str, Any] = {"feature_norm": "none", "decay": "all"}
+_SKIP = {**_RAW, "concat": True}
+_NO_LOOPS = {**_RAW, "self_loops": False, "alpha": 0.0}
+_OWN = {**_RAW, "form": "class", "alpha": 0.5}
+_HEAD = (
+    "graph|method|offered|runs|chosen|validation|test|against the backbone|off the common step|"
+    "spread of the priorities"
+)
+
+
+def _each(forms: Sequence[Mapping[str, Any]], *choices: Mapping[str, Any]) -> Shapes:
+    return tuple({**form, **choice} for form in forms for choice in choices)
+
+
+def _space(dataset: str, strategy: str) -> Space:
+    """Return what a method may choose on a graph; as many shapes for each method."""
+    alone, few = strategy == "none", dataset_info(dataset).splits[0] == PUBLIC
+    starts = [{**_COMPARE, "start": start} for start in ("explore", "held", "first")]
+    if few:
+        depths = ({"max_steps": 1}, {"max_steps": 4}, {"max_steps": 10}, {"max_steps": 16})
+        controlled = (*({**s, "max_steps": 10} for s in starts), {**starts[0], "max_steps": 16})
+        return Space(_each((_HIDDEN, _CLASS), *(depths if alone else controlled)), _FEW_LABELS)
+    forms = (_SKIP, {**_SKIP, "alpha": 0.0}, _NO_LOOPS, _OWN)
+    shallow = tuple({"max_steps": depth} for depth in (1, 2, 8))
+    deep = tuple({**s, "max_steps": 8} for s in starts)
+    return Space(_each(forms, *(shallow if alone else deep)), _MANY_LABELS)
+
+
+@cache
+def entrant(dataset: str, strategy: str) -> Entrant:
+    """Return a method with what it is offered on a graph."""
+    drawn = _space(dataset, strategy).draw(CONFIGURATIONS)
+    shared = {**_LIMITS, "strategy": strategy}
+    made = tuple(Settings.read({**shared, **configuration}) for configuration in drawn)
+    return Entrant(strategy, find_method(METHODS[strategy]).title, made)
+
+
+@cache
+def arena(dataset: str) -> Arena:
+    """Return a graph where the three meet."""
+    info = dataset_info(dataset)
+    public = info.splits[0] == PUBLIC
+    return Arena(
+        f"offers/{dataset}",
+        info.title,
+        dataset,
+        info.splits[0],
+        choosing=3 if public else 5,
+        finalists=FINALISTS,
+        deciding=10 if public else 20,
+        more=5,
+    )
+
+
+def experiments(plan: Plan, datasets: Sequence[str] = EIGHT) -> list[Entry]:
+    """Return what is run, the largest graphs first."""
+    return [
+        Entry.of(arena(dataset), entrant(dataset, strategy), plan)
+        for dataset in sorted(datasets, key=size_of, reverse=True)
+        for strategy in METHODS
+    ]
+
+
+def markdown(store: Store) -> str:
+    """Return what each method chose and reached."""
+    rows = [row for dataset in EIGHT for row in _rows(dataset, store)]
+    return section(TITLE, _text(), _HEAD, rows, "offers")
+
+
+def _text() -> str:
+    size = _space("cora", "l2b").size()
+    assert size == _space("cora", "none").size()
+    return (
+        "The backbone alone and both strategies, taught by comparing steps, are offered "
+        f"{CONFIGURATIONS} configurations each, drawn from spaces of the same size ({size} on "
+        f"public splits, {_space('texas', 'l2b').size()} on random ones): the same dropout, decay, "
+        "learning rate and consistency; the backbone has its depth, from 1, where a strategy has "
+        f"its start. Few runs choose {FINALISTS} of them, others on seeds of their own choose one, "
+        "and what is shown ran on fresh seeds. No test node was seen before. Test accuracy in "
+        "percent, mean ± standard deviation; differences are paired, with their standard errors."
+    )
+
+
+def _rows(dataset: str, store: Store) -> list[list[str]]:
+    found = {s: entrants.reached(arena(dataset), entrant(dataset, s), store) for s in METHODS}
+    base = found["none"]
+    return [_row(dataset, one, base) for one in found.values() if one is not None]
+
+
+def _row(dataset: str, one: Reached, base: Reached | None) -> list[str]:
+    compared = None if one is base else one.against(base)
+    off, record = off_common(one.record), one.record
+    difference = "–" if compared is None else f"{compared.difference:+.2f} ± "
+    if compared is not None:
+        difference += f"{compared.standard_error:.2f}, {compared.verdict}"
+    return [
+        dataset_info(dataset).title,
+        one.entrant.title,
+        str(len(one.entrant.offered)),
+        str(record["runs"]),
+        _chosen(one.settings),
+        f"{one.validation:.1f}",
+        mean_and_spread(record),
+        difference,
+        "–" if off is None else f"{off:.0%}",
+        _spread(record),
+    ]
+
+
+def _chosen(settings: Mapping[str, Any]) -> str:
+    """Return what tells the chosen configuration from its neighbours."""
+    names = ("form", "max_steps", "start", "dropout", "weight_decay", "lr", "consistency")
+    shown = [f"{name} {settings[name]}" for name in names if settings.get(name) is not None]
+    if settings.get("strategy") == "none":
+        shown = [part for part in shown if not part.startswith("start ")]
+    return ", ".join(shown)
+
+
+def _spread(record: Mapping[str, Any]) -> str:
+    priorities = (record.get("diagnosis") or {}).get("priorities")
+    if not priorities:
+        return "–"
+    deviations = priorities["deviation"]
+    return f"{sum(deviations) / len(deviations):.2f}"
