@@ -299,10 +299,6 @@ CORPUS: dict[str, tuple[Make, str]] = {
         tables(swapped("20,A,x", "20,A,"), None, *SPLIT),
         "nodes.csv, row 1, column part: train, but the node has no label",
     ),
-    "too few for a split": (
-        tables("id,x,topic\na,1,u\nb,2,v\n", "source,target\na,b\n"),
-        "run 0 has no val node; give it at least one labelled node",
-    ),
     "a wrong choice": (tables(None, None, "--missing", "median"), "--missing median: unknown; use"),
     "both ways": (tables(None, None, "--features", "age", "--all-numeric"), "disagree; give one"),
     "half a graph": (lambda folder: ("--nodes", "nodes.csv"), "--nodes alone is half a graph"),

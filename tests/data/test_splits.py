@@ -79,9 +79,11 @@ def test_masks_must_be_bool() -> None:
         Splits.from_masks(numbers, numbers, numbers, labels=LABELS)
 
 
-def test_a_graph_too_small_to_validate_is_an_error() -> None:
-    with pytest.raises(DataError, match="has no val node"):
-        drawn_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
+def test_a_graph_too_small_to_validate_stops_by_its_training_nodes() -> None:
+    splits = drawn_splits(torch.tensor([0, 1]), "random-60-20-20", 1, 0)
+    assert splits.train.tolist() == splits.val.tolist() == [[True, True]]
+    assert splits.parts(0).tolist() == [1, 1]
+    assert not bool(splits.test.any())
 
 
 def test_runs_are_taken_in_order_and_test_nodes_hidden() -> None:

@@ -30,6 +30,7 @@ from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY, MOST_RUNS
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from ppro.data.files import Reading
     from ppro.data.splits import Splits
     from ppro.graph.core import Graph
     from ppro.insight.tracking import Tracker
@@ -130,7 +131,6 @@ def train(  # noqa: PLR0913 - one argument per option
     """
     from ppro.cli.outcome import show_training
     from ppro.compute.device import find_device
-    from ppro.data import dataset_info
     from ppro.files import dump_json
     from ppro.insight.tracking import finish
     from ppro.runs import torchrun
@@ -182,8 +182,7 @@ def train(  # noqa: PLR0913 - one argument per option
         loaded, splits = load()
         if compare:
             comparing.check(config.settings, splits)
-        notes = [dataset_info(name).note, chosen.note] if reading is None else reading.notes
-        notes = [note for note in notes if note]
+        notes = _notes(chosen, reading, loaded, splits)
         console.err.print(_headline(config, loaded, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
         alone: Any = fitting.fit
@@ -263,6 +262,16 @@ def _written(place: Place, trained: TrainedRun, config: RunConfig) -> dict[str, 
         raise
     console.note_saved()
     return facts
+
+
+def _notes(recipe: Recipe, reading: Reading | None, graph: Graph, splits: Splits) -> list[str]:
+    """Return what a reader of the result should know of the data or the recipe."""
+    from ppro.data import dataset_info
+    from ppro.runs.cautions import cautions
+
+    if reading is None:
+        return [note for note in (dataset_info(recipe.dataset).note, recipe.note) if note]
+    return [*reading.notes, *cautions(graph, splits, recipe.settings)]
 
 
 def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:

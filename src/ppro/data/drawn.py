@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from ppro.data.names import labels_per_class
@@ -57,17 +58,18 @@ def per_class_masks(labels: Tensor, seed: int, count: int) -> Masks:
     """Return one run of a split with few labels: ``count`` nodes of every class train.
 
     Of the other labelled nodes, drawn without regard to their class, 500 validate and 1,000 test;
-    where there are fewer than 1,500, a third of them validates and the rest tests.
+    where there are fewer than 1,500, a third of them validates and the rest tests. A class of one
+    node trains, and is neither validated nor tested.
 
     Raises:
-        DataError: a class has no node beyond those that train.
+        DataError: a class of several nodes has none beyond those that train.
     """
     classes = labels.cpu().numpy()
     generator = np.random.default_rng(seed)
     train, val, test = np.zeros((3, 1, classes.size), dtype=np.bool_)
     for c in np.unique(classes[classes != UNLABELLED]):
         members = generator.permutation(np.flatnonzero(classes == c))
-        if members.size <= count:
+        if 1 < members.size <= count:
             raise DataError(
                 f"split {count}-per-class: {members.size} labelled in class {c}, which leaves none "
                 "to test; take fewer of each class, or another split"
@@ -83,13 +85,27 @@ def per_class_masks(labels: Tensor, seed: int, count: int) -> Masks:
 def _of_all_runs(
     draw: Callable[[Tensor, int], Masks], labels: Tensor, split: str, runs: int, seed: int
 ) -> Splits:
-    drawn = [draw(labels, seed + run) for run in range(runs)]
+    drawn = [_validated(draw(labels, seed + run)) for run in range(runs)]
     stacked = Masks(
         np.concatenate([masks.train for masks in drawn]),
         np.concatenate([masks.val for masks in drawn]),
         np.concatenate([masks.test for masks in drawn]),
     )
+    if stacked.train.any(1).all() and not stacked.val.any():
+        # One label a class: none can be spared, so those that train say when to stop.
+        train, test = torch.from_numpy(stacked.train), torch.from_numpy(stacked.test)
+        return Splits(split, train, train.clone(), test)
     return fixed_splits(stacked, labels, split, runs)
+
+
+def _validated(masks: Masks) -> Masks:
+    """Return masks in which every other node for testing validates, where else none would."""
+    if masks.val.any():
+        return masks
+    val, test = masks.val.copy(), masks.test.copy()
+    spared = np.flatnonzero(test[0])[::2]
+    val[0, spared], test[0, spared] = True, False
+    return Masks(masks.train, val, test)
 
 
 def _part_sizes(members: int) -> tuple[int, int]:

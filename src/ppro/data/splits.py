@@ -65,6 +65,14 @@ class Splits:
                 )
         return cls(name, train, val, test)
 
+    def parts(self, run: int) -> Tensor:
+        """Return 1 for nodes of a run that train, 2 that validate, 3 that test, else 0. ``[n]``.
+
+        Where one label a class leaves nothing to validate on, those that train do both.
+        """
+        part = self.val[run] * 2 + self.test[run] * 3
+        return part.masked_fill(self.train[run], 1)
+
     def take(self, runs: Tensor) -> Splits:
         """Return the masks of some runs, in that order; one may come several times."""
         return Splits(self.name, self.train[runs], self.val[runs], self.test[runs])

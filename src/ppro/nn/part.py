@@ -42,6 +42,7 @@ class Part:
         settings_class: its own settings, which its constructor takes.
         spaces: what a search may choose from, on either kind of graph.
         keeps_steps: whether a pass keeps the rows of every step.
+        uses_weights: whether the weights of edges count.
     """
 
     name: ClassVar[str]
@@ -50,6 +51,7 @@ class Part:
     settings_class: ClassVar[type[NetworkSettings]] = NetworkSettings
     spaces: ClassVar[Mapping[Kind, Space]] = {}
     keeps_steps: ClassVar[bool] = False
+    uses_weights: ClassVar[bool] = True
 
     @classmethod
     def check(cls, settings: Settings) -> None:

@@ -45,8 +45,7 @@ def write_table(path: Path, columns: dict[str, Any], kind: str | None = None) ->
 def part_names(splits: Splits, run: int) -> list[str]:
     """Return the part of the split that each node is in: train, val, test or none."""
     parts = ("none", "train", "val", "test")
-    code = splits.train[run] * 1 + splits.val[run] * 2 + splits.test[run] * 3
-    return [parts[c] for c in code.tolist()]
+    return [parts[c] for c in splits.parts(run).tolist()]
 
 
 def _node_columns(graph: Graph, splits: Splits | None) -> dict[str, Any]:

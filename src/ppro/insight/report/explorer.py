@@ -103,7 +103,7 @@ def _start(run: ExplainedRun, kept: IndexArray) -> int:
 
 def _node_columns(run: ExplainedRun, kept: IndexArray) -> dict[str, Any]:
     splits, index = run.splits, run.index
-    part = splits.train[index] * 1 + splits.val[index] * 2 + splits.test[index] * 3
+    part = splits.parts(index)
     return {
         "labels": pack(run.graph.labels.numpy()[kept], "i16"),
         "predicted": pack(run.explanation.predicted.numpy()[kept], "i16"),

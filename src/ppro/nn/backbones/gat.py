@@ -42,6 +42,7 @@ class GAT(ClassifiedBackbone, Attending):
     spaces: ClassVar[Mapping[Kind, Space]] = spaces.GAT
     settings_class: ClassVar[type[NetworkSettings]] = GATSettings
     hops_before: ClassVar[int] = 1
+    uses_weights: ClassVar[bool] = False
 
     def __init__(self, sizes: NetworkSizes, own: GATSettings) -> None:
         width = head_width(own.hidden, own.heads)

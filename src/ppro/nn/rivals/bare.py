@@ -27,6 +27,7 @@ class BareBackbone(PProNetwork):
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls.settings_class = cls.made_of.settings_class
+        cls.uses_weights = cls.made_of.uses_weights
         super().__init_subclass__(**options)
 
     @classmethod

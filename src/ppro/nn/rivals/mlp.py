@@ -24,6 +24,7 @@ class MLP(Baseline):
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLP"
+    uses_weights: ClassVar[bool] = False
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"hidden": 64}, {"hidden": 256}),
