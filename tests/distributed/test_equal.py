@@ -31,6 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
     "none": {"strategy": "none", "concat": True},
     "none class": {"strategy": "none", "form": "class", "selection": "smoothed"},
     "gcn": {"backbone": "gcn", "max_steps": 2, "dropout": 0.3},
+    "gcn-scores": {"backbone": "gcn-scores", "dropout": 0.3},
     "gcnii": {"backbone": "gcnii", "decay": "all"},
     "sgc": {"backbone": "sgc"},
     "mean": {"priority_scale": "mean", "lr_controller": 0.05},

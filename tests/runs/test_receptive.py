@@ -82,6 +82,8 @@ LOCAL: list[dict[str, object]] = [
     {"strategy": "none", "form": "class"},
     {"strategy": "l2b", "backbone": "gcn"},
     {"strategy": "l2u", "backbone": "gat", "hidden": 8, "heads": 2},
+    {"strategy": "l2b", "backbone": "gcn-scores"},
+    {"strategy": "l2u", "backbone": "gat-scores", "hidden": 8, "heads": 2, "output_heads": 3},
     {"strategy": "l2b", "backbone": "gcnii"},
     {"strategy": "l2b", "backbone": "sgc"},
     {"strategy": "none", "model": "mlp"},

@@ -44,11 +44,11 @@ def test_alpha_of_two_networks_is_two_settings() -> None:
 
 def test_a_setting_of_another_network_is_refused_by_name_and_left_out_of_saved_ones() -> None:
     with pytest.raises(SettingsError) as error:
-        parse_settings({"backbone": "gcn", "heads": 4}, "here")
+        parse_settings({"backbone": "gcn", "form": "class"}, "here")
     assert str(error.value) == (
-        "here: heads is no setting of gcn; leave it out, or choose a network that has it: gat"
+        "here: form is no setting of gcn; leave it out, or choose a network that has it: appnp"
     )
-    assert Settings.read({"backbone": "gcn", "heads": 4, "lr": 0.1}) == Settings(
+    assert Settings.read({"backbone": "gcn", "form": "class", "lr": 0.1}) == Settings(
         backbone="gcn", lr=0.1
     )
 

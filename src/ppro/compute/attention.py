@@ -29,28 +29,49 @@ class Attention(nn.Module):
 
     Args:
         fan_in: the width of h.
-        heads: their number; their outputs are joined.
+        heads: their number.
         width: the width of one head.
+        averaged: whether the layer gives the mean of the heads; else they are joined.
     """
 
     def __init__(
-        self, rngs: Sequence[torch.Generator], fan_in: int, heads: int, width: int
+        self,
+        rngs: Sequence[torch.Generator],
+        fan_in: int,
+        heads: int,
+        width: int,
+        *,
+        averaged: bool = False,
     ) -> None:
         super().__init__()
-        self.weight, self.bias = glorot(rngs, fan_in, heads * width), zeros(rngs, heads * width)
+        self.averaged = averaged
+        self.weight = glorot(rngs, fan_in, heads * width)
+        self.bias = zeros(rngs, width if averaged else heads * width)
         self.target, self.source = glorot(rngs, heads, width), glorot(rngs, heads, width)
 
     def forward(self, z: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
-        """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ, alike; scale ``[R, heads, nnz]``."""
+        """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ; scale ``[R, heads, nnz]``."""
+        return self.together(self.mixed(z, z, entries, scale))
+
+    def mixed(self, z: Tensor, h: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
+        """Return Σ_j a_ij h_j of every head, a being the coefficients of z.
+
+        Shapes: z and h ``[R, n, heads * d]`` to alike.
+        """
         runs, nodes, width = z.shape
         heads = self.target.shape[1]
-        z = self._by_head(z)
-        a = self._coefficients(z, entries)
+        by_head = self._by_head(z)
+        a = self._coefficients(by_head, entries)
         if scale is not None:
-            a = a * scale.view(runs * heads, -1)
-        mixed = entries.mixture(a, z)
-        joined = mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
-        return joined + self.bias.unsqueeze(1)
+            a = a * scale.reshape(runs * heads, -1)
+        mixed = entries.mixture(a, by_head if h is z else self._by_head(h))
+        return mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
+
+    def together(self, h: Tensor) -> Tensor:
+        """Return the heads, joined or averaged, and the bias added. ``[R, m, heads * d]``."""
+        if self.averaged:
+            h = h.view(*h.shape[:2], self.target.shape[1], -1).mean(2)
+        return h + self.bias.unsqueeze(1)
 
     def shares(self, z: Tensor, entries: Entries) -> Tensor:
         """Return ā_ij, the mean of a_ij over the heads. Shapes: z to ``[R, entries]``."""
@@ -85,14 +106,32 @@ class Attending(Dropping):
         self, k: int, layer: Attention, z: Tensor, adjacency: Adjacency, noise: Noise | None
     ) -> Tensor:
         """Return the attention of layer k over z, with the dropout of its coefficients."""
-        entries = self._entries_of(adjacency)
-        scale = None
-        if noise is not None:
+        return layer.together(self.mixed(k, layer, z, z, adjacency, noise))
+
+    def mixed(
+        self,
+        k: int,
+        layer: Attention,
+        z: Tensor,
+        h: Tensor,
+        adjacency: Adjacency,
+        noise: Noise | None,
+        *,
+        dropping: bool = True,
+    ) -> Tensor:
+        """Return Σ_j a_ij h_j of every head, a being the coefficients of layer k over z.
+
+        Args:
+            dropping: whether coefficients are dropped like features, not with their edges alone.
+        """
+        entries, scale = self._entries_of(adjacency), None
+        if noise is not None and dropping:
             scale = entries.scale(noise, layer.target.shape[1], ATTENTION_SITE + k)
-            if adjacency.values is not None:
-                scale = scale * _kept(adjacency).unsqueeze(1)
-        out: Tensor = layer(z, entries, scale)
-        return out
+        if noise is not None and adjacency.values is not None:
+            kept = _kept(adjacency).unsqueeze(1)
+            heads = layer.target.shape[1]
+            scale = kept.expand(-1, heads, -1) if scale is None else scale * kept
+        return layer.mixed(z, h, entries, scale)
 
     def around(self, layer: Attention, z: Tensor, h: Tensor, adjacency: Adjacency) -> Tensor:
         """Return Σ_j ā_ij h_j, by the mean coefficients of a layer that sees z. ``[R, n, d]``."""

@@ -44,7 +44,9 @@ BACKBONES = Registry(
     {
         "appnp": "ppro.nn.backbones.appnp:APPNP",
         "gat": "ppro.nn.backbones.gat:GAT",
+        "gat-scores": "ppro.nn.backbones.gat_scores:GATScores",
         "gcn": "ppro.nn.backbones.gcn:GCN",
+        "gcn-scores": "ppro.nn.backbones.gcn_scores:GCNScores",
         "gcnii": "ppro.nn.backbones.gcnii:GCNII",
         "grand": "ppro.nn.backbones.grand:GRAND",
         "sgc": "ppro.nn.backbones.sgc:SGC",

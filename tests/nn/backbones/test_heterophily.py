@@ -25,6 +25,7 @@ from ppro.graph.core import Graph
 from ppro.insight.explain import explain_nodes
 from ppro.nn import PPro
 from ppro.nn.backbones.gat import GAT
+from ppro.nn.backbones.gat_scores import GATScores
 from ppro.nn.backbones.pyg import Convolving
 from ppro.nn.batched import PProNetwork
 from ppro.nn.comparing.network import ComparingNetwork
@@ -99,7 +100,10 @@ def shares(model: PProNetwork, run: int, world: World, h0: Tensor, noise: Noise 
     if isinstance(model.backbone, Convolving):
         return neighbours(world, mask)
     if isinstance(model.backbone, GAT):
-        return attention(cast(Attention, model.backbone.steps[0]), run, world, h0) * mask
+        layer = cast(Attention, model.backbone.steps[0])
+        return attention(layer, run, world, h0 @ layer.weight[run]) * mask
+    if isinstance(model.backbone, GATScores):
+        return attention(model.backbone.second, run, world, h0) * mask
     return world.a_hat * mask
 
 
@@ -115,13 +119,12 @@ def neighbours(world: World, mask: Tensor) -> Tensor:
     return out
 
 
-def attention(layer: Attention, run: int, world: World, h0: Tensor) -> Tensor:
-    """The mean over the heads of the softmax of LeakyReLU(t·z_i + s·z_j), z = h0 W."""
-    width = WIDTH // HEADS
+def attention(layer: Attention, run: int, world: World, joined: Tensor) -> Tensor:
+    """The mean over the heads of the softmax of LeakyReLU(t·z_i + s·z_j)."""
+    heads, width = layer.target.shape[1:]
     out = torch.zeros(world.nodes, world.nodes, dtype=torch.float64)
-    for head in range(HEADS):
-        part = slice(head * width, (head + 1) * width)
-        z = [h0[i] @ layer.weight[run][:, part] for i in range(world.nodes)]
+    for head in range(heads):
+        z = joined[:, head * width : (head + 1) * width]
         for i in range(world.nodes):
             near = [j for j in range(world.nodes) if float(world.a_hat[i, j])]
             scores = []
@@ -130,7 +133,7 @@ def attention(layer: Attention, run: int, world: World, h0: Tensor) -> Tensor:
                 scores.append(score if score > 0 else SLOPE * score)
             total = sum(math.exp(score) for score in scores)
             for j, score in zip(near, scores, strict=True):
-                out[i, j] += math.exp(score) / total / HEADS
+                out[i, j] += math.exp(score) / total / heads
     return out
 
 
@@ -183,22 +186,22 @@ def test_nor_have_they_in_any_graph_whose_aggregate_is_a_mean(name: str) -> None
 @every_backbone
 def test_it_grows_with_the_share_of_neighbours_of_another_class(name: str) -> None:
     model = made(name)
-    if isinstance(model.backbone, GAT):
-        # Random attention may look at one class alone.
-        for layer in (model.backbone.first, *model.backbone.steps):
-            cast(Attention, layer).target.data.zero_()
-            cast(Attention, layer).source.data.zero_()
+    # Random attention may look at one class alone.
+    for layer in model.backbone.modules():
+        if isinstance(layer, Attention):
+            layer.target.data.zero_()
+            layer.source.data.zero_()
     rings = ([0] * 12 + [1] * 12, [0, 0, 1, 1] * 6, [0, 1] * 12)
     means = [measured(model, ring(labels)).mean(1) for labels in rings]
     for fewer, more in pairwise(means):
         assert bool((fewer < more).all())
 
 
-@pytest.mark.parametrize("name", ["gcn", "gcnii", "gat"])
+@pytest.mark.parametrize("name", ["gcn", "gcnii", "gat", "gat-scores"])
 def test_the_dropout_of_the_step_plays_no_part(name: str) -> None:
     """Equal embeddings stay equal to their aggregate, whatever the step drops."""
     world, model = ring([0] * 12), made(name)
-    h0 = tensor64(RUNS, 1, WIDTH).expand(-1, world.nodes, -1).contiguous()
+    h0 = tensor64(RUNS, 1, model.backbone.width).expand(-1, world.nodes, -1).contiguous()
     adjacency = world.inputs.adjacency
     aggregate = model.backbone.step(1, h0, h0, adjacency, DROPOUT)[0]
     around = model.backbone.comparable(h0, aggregate, adjacency, DROPOUT)

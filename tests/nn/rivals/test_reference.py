@@ -120,13 +120,15 @@ def test_gcnii_lets_the_decay_of_its_steps_differ() -> None:
 
 
 @pytest.mark.parametrize("self_loops", [True, False])
-def test_gat_is_gatconv(self_loops: bool) -> None:
-    world, model = World.random(5, nodes=20, self_loops=self_loops), made("gat")
+@pytest.mark.parametrize("output_heads", [1, 4])
+def test_gat_is_gatconv(self_loops: bool, output_heads: int) -> None:
+    world = World.random(5, nodes=20, self_loops=self_loops)
+    model = made("gat", output_heads=output_heads)
     assert isinstance(model, GAT)
-    h, shapes = world.x, [(2, 3), (2, 3), (3, 1)]
-    for k, (part, (width, heads)) in enumerate(zip(model.layers, shapes, strict=True)):
-        ours = cast(Attention, part)
-        layer = pyg.GATConv(6, width, heads=heads, add_self_loops=self_loops).double()
+    h, shapes = world.x, [(2, 3, True), (2, 3, True), (3, output_heads, False)]
+    for k, (part, (width, heads, concat)) in enumerate(zip(model.layers, shapes, strict=True)):
+        ours, form = cast(Attention, part), {"concat": concat, "add_self_loops": self_loops}
+        layer = pyg.GATConv(6, width, heads=heads, **form).double()
         copy(layer.lin.weight, ours.weight[0].T)
         copy(layer.att_dst, ours.target)
         copy(layer.att_src, ours.source)

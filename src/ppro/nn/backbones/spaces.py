@@ -4,11 +4,11 @@ The choices of learning rate, dropout and decay are taken from the paper's grid.
 normalisation are not in it; they are shapes here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppro.parts.choices import Kind
-from ppro.settings.space import Shapes, Space, Values
+from ppro.settings.space import Shapes, Space, Values, usual
 
 _LR = (0.01, 0.005, 0.05)
 _TRAINING: dict[Kind, Values] = {
@@ -119,10 +119,70 @@ APPNP: dict[Kind, Space] = {
 }
 GCN = both_kinds(({"max_steps": 1}, {"max_steps": 2}, {"max_steps": 4}))
 GAT = both_kinds(tuple({"max_steps": steps, "decay": "all"} for steps in (1, 2, 4)))
-GCNII = both_kinds(
-    tuple({"max_steps": steps, "decay": "all"} for steps in (16, 32)),
-    {"step_decay": (1e-2, 5e-4)},
+
+
+def _wherever(depths: Sequence[int], *forms: Mapping[str, Any]) -> Shapes:
+    """Return each form at the first depth, and the first form at the other depths."""
+    deeper = ({**forms[0], "max_steps": depth} for depth in depths[1:])
+    return (*({**form, "max_steps": depths[0]} for form in forms), *deeper)
+
+
+def _scores(forms: Shapes, values: Values) -> Space:
+    """Return the space of class scores: the original's one step alone, more to choose from."""
+    return Space(_wherever((4, 8), *forms), values, alone=_wherever((1, 4), *forms))
+
+
+_UNLIKE: Shapes = (
+    {"hidden": 64, "feature_norm": "none"},
+    {"hidden": 64, "feature_norm": "row"},
+    {"hidden": 64, "feature_norm": "none", "self_loops": False},
 )
+# The values of the rivals GCN and GAT, which one step is.
+GCN_SCORES: dict[Kind, Space] = {
+    "homophilous": _scores(
+        ({"hidden": 64}, {"hidden": 16}, {"hidden": 64, "decay": "all"}),
+        usual((0.5, 0.6, 0.7, 0.8), (5e-4, 1e-3, 5e-3), (0.01, 0.005, 0.05)),
+    ),
+    "heterophilous": _scores(
+        _UNLIKE, usual((0.5, 0.2, 0.8), (5e-4, 1e-5, 5e-3), (0.01, 0.005, 0.05))
+    ),
+}
+_ALL = {"decay": "all"}
+GAT_SCORES: dict[Kind, Space] = {
+    "homophilous": _scores(
+        (
+            {"hidden": 64, "heads": 8, "output_heads": 1, **_ALL},
+            {"hidden": 64, "heads": 8, "output_heads": 8, **_ALL},
+            {"hidden": 32, "heads": 4, "output_heads": 1, **_ALL},
+        ),
+        usual((0.6, 0.5, 0.7), (5e-4, 1e-3, 1e-4), (0.005, 0.01, 0.02)),
+    ),
+    "heterophilous": _scores(
+        tuple({**form, "heads": 8, **_ALL} for form in _UNLIKE),
+        usual((0.6, 0.2, 0.5), (5e-4, 1e-5, 5e-3), (0.005, 0.01, 0.05)),
+    ),
+}
+_OF_STEPS: Values = {"step_decay": (1e-2, 5e-4)}
+# The depths, widths and λ that the original has on Cora, Citeseer and Pubmed; then on WebKB and
+# Chameleon, where it has α too.
+GCNII: dict[Kind, Space] = {
+    "homophilous": Space(
+        (
+            {"max_steps": 64, "hidden": 64, "gcnii_lambda": 0.5, **_ALL},
+            {"max_steps": 32, "hidden": 256, "gcnii_lambda": 0.6, **_ALL},
+            {"max_steps": 16, "hidden": 256, "gcnii_lambda": 0.4, **_ALL},
+        ),
+        {**usual((0.6, 0.7, 0.5), (5e-4, 1e-3), (0.01, 0.005)), **_OF_STEPS},
+    ),
+    "heterophilous": Space(
+        (
+            {**RAW, "max_steps": 16, "alpha": 0.5, "gcnii_lambda": 1.0},
+            {**RAW, "max_steps": 8, "alpha": 0.2, "gcnii_lambda": 1.5},
+            {**RAW, "max_steps": 4, "alpha": 0.5, "gcnii_lambda": 1.5},
+        ),
+        {**usual((0.5, 0.2, 0.7), (5e-4, 1e-4, 1e-3), (0.01, 0.005, 0.05)), **_OF_STEPS},
+    ),
+}
 # About the values of its original.
 GRAND = both_kinds(
     tuple(

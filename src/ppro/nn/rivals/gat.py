@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from ppro.compute.attention import Attending, Attention, head_width
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
-from ppro.nn.backbones.gat import GATSettings
+from ppro.nn.backbones.gat_scores import GATScoresSettings
 from ppro.nn.network import Inputs, Rows
 from ppro.nn.part import NetworkSizes
 from ppro.nn.rivals.base import Baseline
@@ -25,20 +25,22 @@ class GAT(Baseline, Attending):
     """Graph attention (Veličković et al., 2018): H_k = ELU(attention over drop(H_{k-1}) W_k).
 
     H_0 = X. Every layer but the last of the ``max_steps`` has ``heads`` heads side by side; the
-    last has one, which gives the classes. Coefficients are dropped like features.
+    last has ``output_heads``, whose mean gives the classes. Coefficients are dropped like features.
 
     ``hidden`` is the width of all heads of a layer together.
     """
 
     name: ClassVar[str] = "gat"
     title: ClassVar[str] = "GAT"
-    settings_class: ClassVar[type[NetworkSettings]] = GATSettings
+    uses_weights: ClassVar[bool] = False
+    settings_class: ClassVar[type[NetworkSettings]] = GATScoresSettings
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=(
                 {"hidden": 64, "heads": 8, **_SHAPE},
                 {"hidden": 32, "heads": 4, **_SHAPE},
                 {"hidden": 128, "heads": 8, **_SHAPE},
+                {"hidden": 64, "heads": 8, "output_heads": 8, **_SHAPE},
             ),
             values=usual((0.6, 0.5, 0.7), (5e-4, 1e-3, 1e-4), (0.005, 0.01, 0.02)),
         ),
@@ -52,16 +54,17 @@ class GAT(Baseline, Attending):
         ),
     }
 
-    def __init__(self, sizes: NetworkSizes, own: GATSettings) -> None:
+    def __init__(self, sizes: NetworkSizes, own: GATScoresSettings) -> None:
         super().__init__()
         self.max_steps = own.max_steps
         width = head_width(own.hidden, own.heads)
-        shapes = [(own.heads, width)] * (own.max_steps - 1) + [(1, sizes.classes)]
-        fan_ins = [sizes.features] + [own.hidden] * (own.max_steps - 1)
+        inner = [sizes.features, *[own.hidden] * (own.max_steps - 1)]
+        last = inner.pop()
         self.layers = nn.ModuleList(
-            Attention(sizes.rngs, fan_in, *shape)
-            for fan_in, shape in zip(fan_ins, shapes, strict=True)
+            Attention(sizes.rngs, fan_in, own.heads, width) for fan_in in inner
         )
+        heads = own.output_heads
+        self.layers.append(Attention(sizes.rngs, last, heads, sizes.classes, averaged=True))
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:
         """Return all layers over all nodes."""
