@@ -122,3 +122,33 @@ def test_what_is_not_known_is_told(
     done = ppro("train", *FILES, *QUICK, *words, "--out", "run")
     assert done.status == 2
     assert told in done.err.splitlines()[-1]
+
+
+def test_predict_tells_classes_and_takes_a_threshold_and_a_temperature(
+    ppro: Command, frauds: Path
+) -> None:
+    facts = _facts(ppro("train", *FILES, *QUICK, "--json", "--out", "run").out)
+    plain = ppro("predict", "run", "--out", "plain.csv")
+    told = " ".join(plain.out.split())
+    assert "classes on the test nodes class precision recall F1 nodes as fraud as usual" in told
+    assert "other test metrics: balanced accuracy" in told
+    words = ("--calibrated", "--threshold", "best", "--out", "best.csv")
+    assert ppro("predict", "run", *words).status == 0
+    best = facts["per_run"][facts["best_run"]]
+    before, after = (_table(name) for name in ("plain.csv", "best.csv"))
+    chances = np.array([float(row["p_fraud"]) for row in before])
+    heated = chances ** (1 / best["temperature"])
+    heated /= heated + (1 - chances) ** (1 / best["temperature"])
+    assert np.array([float(row["p_fraud"]) for row in after]) == pytest.approx(heated, abs=1e-4)
+    assert [row["predicted"] == "fraud" for row in after] == list(chances >= best["threshold"])
+    for row in after:
+        assert row["probability"] == row[f"p_{row['predicted']}"]
+
+
+def _table(name: str) -> list[dict[str, str]]:
+    with Path(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_threshold_that_makes_no_sense_is_told(ppro: Command, frauds: Path) -> None:
+    assert "from 0 to 1, or best" in ppro("predict", "run", "--threshold", "2").error

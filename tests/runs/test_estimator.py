@@ -17,6 +17,7 @@ import ppro
 from ppro import DataError, PPro, PProClassifier, RunError, Settings, SettingsError, load_graph
 from ppro.data import make_splits
 from ppro.nn.backbones.appnp import APPNP
+from ppro.parts import METRICS
 from ppro.training.fit import fit, outcome_of_all
 from ppro.training.stopping import MEASURED
 
@@ -309,7 +310,7 @@ def test_the_trained_graph_is_passed_through_once(
     assert np.array_equal(estimator.predict(graph), predicted)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "balanced-accuracy", "macro-f1", "roc-auc"])
+@pytest.mark.parametrize("metric", METRICS.names())
 def test_the_metric_chooses_and_scores(graph: ppro.Graph, metric: str) -> None:
     estimator = quick(metric=metric, n_runs=2, epochs=6).fit(graph)
     val = estimator.splits_.val[estimator.best_run_]

@@ -37,7 +37,9 @@ class OnRows(PProClassifier):
         X = validate_data(self, graph, reset=False, accept_sparse="csr")
         return super().describe((no_edges(X), X))
 
-    def score(self, graph: Any, y: Any = None, mask: Any = None) -> float:
+    def score(
+        self, graph: Any, y: Any = None, mask: Any = None, *, metric: str | None = None
+    ) -> float:
         return float(np.mean(self.predict(graph) == y))
 
     def __sklearn_tags__(self) -> Any:

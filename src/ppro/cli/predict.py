@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from ppro.cli import console
 from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
 from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
@@ -33,6 +35,20 @@ def predict(  # noqa: PLR0913 - one argument per option
             "all nodes",
         ),
     ] = None,
+    calibrated: Annotated[
+        bool,
+        typer.Option(
+            "--calibrated", help="Probabilities at the temperature that fits validation nodes best."
+        ),
+    ] = False,
+    threshold: Annotated[
+        str | None,
+        shown(
+            "Of two classes: the probability from which on a node is of the positive one, from 0 "
+            "to 1; or best, that with the best F1 on validation nodes.",
+            "the most probable class",
+        ),
+    ] = None,
     device: Device = "auto",
     data_root: DataRoot = None,
     offline: Offline = False,
@@ -52,14 +68,20 @@ def predict(  # noqa: PLR0913 - one argument per option
       ppro predict runs/cora-l2b --only 12,42
 
       ppro predict run --nodes new.csv --edges new-edges.csv
+
+      ppro predict run --calibrated --threshold best
     """
+    from ppro.cli.measured import class_table, other_metrics, title_of_classes
     from ppro.compute.device import find_device
     from ppro.files import whole_file
+    from ppro.runs.calibrating import adjusted, calibration_of, threshold_of
     from ppro.runs.nodetable import PARQUET, write_nodes
     from ppro.runs.opening import open_run
-    from ppro.runs.predicting import predict_nodes, quality
+    from ppro.runs.predicting import assessed, predict_nodes, quality
     from ppro.runs.source import graph_of_run
 
+    if threshold is not None:
+        threshold_of(threshold)
     saved = open_run(run)
     chosen = saved.chosen(index)
     out = out or run / "predictions.csv"
@@ -77,6 +99,9 @@ def predict(  # noqa: PLR0913 - one argument per option
         device=find_device(device),
         threads=threads,
     )
+    if calibrated or threshold is not None:
+        known = calibration_of(saved.facts, chosen)
+        records = adjusted(records, known, calibrated=calibrated, threshold=threshold)
     try:
         with whole_file(out) as path:
             write_nodes(path, records, parquet=out.suffix.lower() in PARQUET)
@@ -88,6 +113,10 @@ def predict(  # noqa: PLR0913 - one argument per option
         told += f", {propagated:,} of {graph.num_nodes:,} propagated"
     metric = saved.config.settings.training.metric
     console.out.print(f"run {chosen}: {told}, {quality(records, metric)}")
+    facts = {} if only is not None else assessed(records, metric)
+    if facts and (lines := class_table(facts)):
+        console.out.print(f"{title_of_classes(facts)}\n{lines}")
+        console.out.print(console.paragraph(other_metrics(facts)))
     console.out.print(f"written to {out}")
 
 

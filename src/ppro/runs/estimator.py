@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,9 +18,11 @@ from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
 from ppro.graph.core import Graph
 from ppro.graph.labels import known_labels
 from ppro.parts import METRICS
+from ppro.runs.calibrating import adjusted_chances, calibration_of
 from ppro.runs.config import RunConfig, run_settings
 from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
 from ppro.runs.node_description import NodeDescription, describe_graph
+from ppro.runs.scoring import in_all_classes, metrics_of
 from ppro.runs.writing import TrainedRun
 from ppro.training.checkpoint import Checkpointing
 from ppro.training.diagnosis import Diagnosis
@@ -76,6 +79,10 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         best_run_: the run that is used.
         settings_: the settings of every run.
         model_: the network, all runs in one.
+        metrics_: every metric on its validation and test nodes, as ``metrics_["val"]["macro-f1"]``.
+        temperature_: what fits its probabilities to the validation nodes; see ``predict_proba``.
+        threshold_: that with the best F1 there, of two classes; see ``predict``.
+        positive_class_: the class that it is about.
         interrupted_: whether Ctrl-C ended the training early.
         n_features_in_: number of features.
         run_: all that :meth:`save` writes.
@@ -139,13 +146,36 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         estimator._keep(run)
         return estimator
 
-    def predict(self, graph: Any) -> NDArray[Any]:
-        """Return the class of every node, also of a graph not seen in training. ``[n]``."""
-        return self._classes_of(self.predict_proba(graph))
+    def predict(self, graph: Any, *, threshold: str | float | None = None) -> NDArray[Any]:
+        """Return the class of every node, also of a graph not seen in training. ``[n]``.
 
-    def predict_proba(self, graph: Any) -> NDArray[np.float32]:
-        """Return the probability of every class of every node. Shape ``[n, c]``."""
-        return self.describe(graph).probabilities
+        Args:
+            threshold: of two classes, the probability from which on a node is of the positive one
+                (``positive_class_``); "best" for the one with the best F1 on the validation nodes
+                (``threshold_``). Without it the most probable class.
+        """
+        chances = self.predict_proba(graph)
+        if threshold is None:
+            return self._classes_of(chances)
+        known = calibration_of(self.run_.facts, self.best_run_)
+        _, found = adjusted_chances(torch.from_numpy(chances), known, threshold=threshold)
+        assert found is not None
+        told: NDArray[Any] = self.classes_[found.numpy()]
+        return told
+
+    def predict_proba(self, graph: Any, *, calibrated: bool = False) -> NDArray[np.float32]:
+        """Return the probability of every class of every node. Shape ``[n, c]``.
+
+        Args:
+            calibrated: at the temperature that fits the validation nodes best (``temperature_``).
+        """
+        chances = self.describe(graph).probabilities
+        if not calibrated:
+            return chances
+        known = calibration_of(self.run_.facts, self.best_run_)
+        found, _ = adjusted_chances(torch.from_numpy(chances), known, calibrated=True)
+        told: NDArray[np.float32] = found.numpy()
+        return told
 
     def fit_predict(self, graph: Any, y: Any = None, **options: Any) -> NDArray[Any]:
         """Train on a graph, and return the class of every node of it. Shape ``[n]``."""
@@ -157,15 +187,22 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         found: NDArray[Any] = self.classes_[probabilities.argmax(1)]
         return found
 
-    def score(self, graph: Any, y: Any = None, mask: Any = None) -> float:
-        """Return the metric of the estimator on some nodes; by default accuracy, from 0 to 1.
+    def score(
+        self, graph: Any, y: Any = None, mask: Any = None, *, metric: str | None = None
+    ) -> float:
+        """Return a metric on some nodes; by default that of the estimator: accuracy, from 0 to 1.
+
+        Of log-loss and calibration-error less is better.
 
         Args:
             y: the true labels; those of the graph when None.
             mask: the nodes to score. Without it the graph's test mask; without that, all nodes
                 with a label. Shape ``[n]``, bool, or one row or column for each run: that of
                 ``best_run_`` counts.
+            metric: the name of another metric than that of the estimator.
         """
+        check_is_fitted(self)
+        wanted: Metric = METRICS.get(metric or self.settings_[0].training.metric)()
         chances = self.predict_proba(graph)
         name, count = type(graph).__name__, chances.shape[0]
         true = labels_of(graph) if y is None else y
@@ -178,8 +215,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         chosen = rows[self.best_run_ % rows.shape[0]].numpy() & known
         if not chosen.any():
             raise DataError(f"{name}: no node with a label to score; give another mask")
-        metric: Metric = METRICS.get(self.settings_[0].training.metric)()
-        return metric.measure(*_in_all_classes(chances[chosen], labels[chosen], self.classes_))
+        return wanted.measure(*in_all_classes(chances[chosen], labels[chosen], self.classes_))
 
     def describe(self, graph: Any) -> NodeDescription:
         """Return probabilities, step, priority and embedding of every node of a graph.
@@ -234,6 +270,12 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         if nodes.embedding is not None:
             self.embedding_ = nodes.embedding.numpy()
         self.validation_score_ = float(facts["per_run"][self.best_run_]["val_score"])
+        self.metrics_ = metrics_of(facts, self.best_run_)
+        known = calibration_of(facts, self.best_run_)
+        if known is not None:
+            self.temperature_, self.threshold_ = known.temperature, known.threshold
+            if known.positive is not None:
+                self.positive_class_ = self.classes_[known.positive]
         self.interrupted_ = run.history.interrupted
         epochs = int(run.history.epochs[self.best_run_])
         rows = run.history.metrics[:epochs, :, self.best_run_].numpy()
@@ -249,20 +291,6 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
 def _schema(graph: Graph) -> Schema:
     """Return what ``ppro predict`` asks of a file with another graph."""
     return Schema(kind="arrays", num_features=graph.num_features, class_names=graph.class_names)
-
-
-def _in_all_classes(
-    probabilities: NDArray[Any], labels: NDArray[Any], classes: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return probabilities and labels by number, with the classes that the model never saw.
-
-    The probability of those is 0.
-    """
-    new = [value for value in np.unique(labels).tolist() if value not in classes.tolist()]
-    number = {value: code for code, value in enumerate([*classes.tolist(), *new])}
-    codes = np.array([number[value] for value in labels.tolist()], dtype=np.int64)
-    wide = np.pad(probabilities.astype(np.float64), ((0, 0), (0, len(new))))
-    return wide, codes
 
 
 PPro = PProClassifier
