@@ -121,8 +121,8 @@ def _told(error: Exception) -> tuple[str, int]:
     """Return what to say of an error, and the exit status."""
     if isinstance(error, PProError):
         return str(error), 2
-    if isinstance(error, MemoryError) or _is_of_torch(error):
-        return "out of memory; train fewer --runs at a time or a smaller --set hidden=…", 2
+    if (told := _out_of_memory(error)) is not None:
+        return told, 2
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}; make it accessible or name another place", 2
     text = " ".join(str(error).split())
@@ -130,10 +130,17 @@ def _told(error: Exception) -> tuple[str, int]:
     return f"{told}; run again as 'ppro --debug …' and report the traceback", 1
 
 
-def _is_of_torch(error: Exception) -> bool:
-    """Tell whether PyTorch, if it was imported at all, ran out of memory."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(error, torch.OutOfMemoryError)
+def _out_of_memory(error: Exception) -> str | None:
+    """Return what to say where memory has run out, on the CPU or on the device; else None."""
+    if "torch" not in sys.modules and not isinstance(error, MemoryError):
+        return None
+    import torch
+
+    from ppro.training.room import REMEDY, out_of_memory
+
+    if isinstance(error, torch.OutOfMemoryError):
+        return f"out of memory on the device; {REMEDY}"
+    return out_of_memory(error)
 
 
 def _check_output(ended: SystemExit) -> None:

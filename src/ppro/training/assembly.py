@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from ppro.compute.allocator import return_freed_memory
 from ppro.compute.features import lost_rows
 from ppro.compute.layers import generators
+from ppro.compute.precision import in_float32
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
@@ -37,6 +38,7 @@ def network_class(settings: Settings) -> type[Network]:
     return ComparingNetwork if compares(settings) else PProNetwork
 
 
+@in_float32()
 def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs: int = 1) -> Inputs:
     """Return the graph as the network of these settings wants it.
 
@@ -91,6 +93,7 @@ def settings_for(own: OwnBackbone | None, settings: Sequence[Settings]) -> list[
     return [s.replace(max_steps=number_of_steps(own)) for s in settings]
 
 
+@in_float32()
 def build_model(
     num_features: int,
     num_classes: int,
@@ -116,6 +119,7 @@ def build_model(
     return _for_any_size(PProNetwork.around(own, sizes, settings)).to(device)
 
 
+@in_float32()
 def parameter_shapes(
     num_features: int, num_classes: int, settings: Settings
 ) -> dict[str, tuple[int, ...]]:

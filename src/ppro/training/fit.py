@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ppro.compute.allocator import keep_freed_memory
+from ppro.compute.precision import in_float32
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
@@ -33,6 +34,7 @@ from ppro.training.class_weights import ClassWeight, class_weights, weighted, we
 from ppro.training.comparing import ComparingTrainer
 from ppro.training.divergence import Diverged, check_learned
 from ppro.training.fingerprint import fingerprint
+from ppro.training.room import check_room
 from ppro.training.stopping import History
 from ppro.training.threads import share_out, use_threads, worth_cores
 from ppro.training.trainer import OnEpoch, Trainer
@@ -97,6 +99,7 @@ def best_of(scores: Tensor, metric: str = "accuracy") -> int:
 
 
 @torch.no_grad()
+@in_float32()
 def outcome_of_all(model: Network, inputs: Inputs, graph: Graph, runs: int) -> Outcome:
     """Return what a model says of every node, without dropout."""
     outcome: Outcome = model(inputs, all_rows(graph, runs, inputs.influence.device))
@@ -134,6 +137,7 @@ def measured(
     return hits, torch.cat(found)
 
 
+@in_float32()
 def fit(  # noqa: PLR0913 - one argument per option
     graph: Graph,
     splits: Splits,
@@ -165,14 +169,14 @@ def fit(  # noqa: PLR0913 - one argument per option
         diverged: "keep" gives a run whose loss was never finite the state before its training.
 
     Raises:
-        SettingsError: there are no settings, they disagree, or the split has another number of
-            runs.
+        SettingsError: there are no settings, they disagree, or not one for each run of the split.
         TrainingError: the loss of a run was never finite.
     """
     check_count(splits, settings)
     settings = settings_for(backbone, settings)
     device = device or torch.device("cpu")
     if device.type == "cpu":
+        check_room(graph, settings, backbone)
         keep_freed_memory()
     if class_weight is None:
         class_weight = weights_of_settings(settings[0], graph.class_names)

@@ -82,3 +82,19 @@ def test_a_folder_that_cannot_be_written_to_does_no_harm(cache: Path) -> None:
     cache.write_text("a file where the folder should be")
     edges = connected_edges(12, 0).numpy()
     assert places(edges, 12).shape == (12, 2)
+
+
+def test_a_changed_file_is_noticed(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
+    edges = connected_edges(12, 0).numpy()
+    first = places(edges, 12)
+    (file,) = cache.rglob("*.npy")
+    sound = file.read_bytes()
+    changed = bytearray(sound)
+    changed[140] ^= 1
+    file.write_bytes(changed)
+    np.testing.assert_array_equal(places(edges, 12), first)
+    assert "changed since it was written" in caplog.text
+    assert file.read_bytes() == sound
+    file.write_bytes(sound[:-32])
+    np.testing.assert_array_equal(places(edges, 12), first)
+    assert file.read_bytes() == sound

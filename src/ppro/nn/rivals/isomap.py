@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ppro.data.storage import cache_folder, write_whole
+from ppro.files import open_regular
+
+logger = logging.getLogger(__name__)
 
 Places = NDArray[np.float64]
 
 WORTH_KEEPING = 500
 """Nodes from which an embedding takes longer to compute than to read."""
+
+SIGNED = 32
+"""Bytes of the SHA-256 behind the places in a file."""
 
 DIGITS = 6
 """Nodes with the same neighbours have the same place but for noise, which rounding takes off."""
@@ -74,8 +81,14 @@ def _hops(edges: NDArray[np.int64], num_nodes: int) -> Any:
 
 def _read(path: Path, num_nodes: int) -> Places | None:
     """Return the places a file holds; None where there is no sound one."""
+    most = num_nodes * 16 + 4096
     try:
-        held = np.load(path, allow_pickle=False)
+        with open_regular(path) as file:
+            content = file.read(most)
+        if hashlib.sha256(content[:-SIGNED]).digest() != content[-SIGNED:]:
+            logger.warning("%s: changed since it was written; it is made anew", path)
+            return None
+        held = np.load(io.BytesIO(content), allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
     sound = held.shape == (num_nodes, 2) and held.dtype == np.float64 and np.isfinite(held).all()
@@ -87,5 +100,6 @@ def _write(path: Path, found: Places) -> Places:
     np.save(content, found, allow_pickle=False)
     # A folder that cannot be written to costs time at the next use, nothing else.
     with suppress(OSError):
-        write_whole(path, content.getvalue())
+        signed = content.getvalue()
+        write_whole(path, signed + hashlib.sha256(signed).digest())
     return found
