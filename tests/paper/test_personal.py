@@ -8,7 +8,7 @@ import pytest
 
 from ppro.data import DATASETS
 from ppro.paper import personal, personal_tables
-from ppro.paper.entrants import CHOOSING_SMALL, DEPTHS
+from ppro.paper.entrants import DEPTHS
 from ppro.paper.experiment import Plan
 from ppro.paper.personal import FAMILIES, STRATEGIES, arenas, fixed, noisy_arenas, strategy
 from ppro.paper.pool import missing, run_missing
@@ -21,8 +21,6 @@ def test_there_are_fourteen_graphs_and_two_with_noise() -> None:
     assert {arena.dataset for arena in (*arenas(), *noisy_arenas())} == set(FAMILIES)
     assert {arena.dataset for arena in arenas()} <= set(DATASETS)
     assert [arena.options for arena in noisy_arenas()] == [{"noise": 0.5}] * 2
-    small = {arena.dataset for arena in arenas() if arena.choosing == CHOOSING_SMALL}
-    assert small == {"cornell-legacy", "texas", "wisconsin"}
     assert len({arena.place for arena in (*arenas(), *noisy_arenas())}) == 16
 
 

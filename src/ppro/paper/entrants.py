@@ -21,8 +21,8 @@ from ppro.search.methods import method_of
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 
-CHOOSING, CHOOSING_SMALL = 5, 20
-"""Runs that choose; on graphs with few validation nodes five would choose by chance."""
+CHOOSING = 5
+"""Runs of each candidate that choose."""
 FINAL_SEED = 5000
 """Seeds of the runs that decide among finalists begin here."""
 MORE = 2
