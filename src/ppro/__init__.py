@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from ppro.data import Splits, load_graph, make_splits
+    from ppro.data.files.python import read_tables
     from ppro.errors import DataError, PProError, RunError, SettingsError
     from ppro.graph.convert import as_graph
     from ppro.graph.core import Graph
@@ -45,12 +46,14 @@ __all__ = [
     "load",
     "load_graph",
     "make_splits",
+    "read_tables",
 ]
 
 __getattr__ = lazy(
     __name__,
     {
         "ppro.data": ("Splits", "load_graph", "make_splits"),
+        "ppro.data.files.python": ("read_tables",),
         "ppro.errors": ("DataError", "PProError", "RunError", "SettingsError"),
         "ppro.graph.convert": ("as_graph",),
         "ppro.graph.core": ("Graph",),

@@ -88,7 +88,7 @@ def take(source: Any, labels: Any = None, classes: NDArray[Any] | None = None) -
         unknown = torch.full_like(source.labels, -1)
         return Taken(replace(source, labels=unknown, class_names=names), classes)
     if labels is None:
-        return Taken(source, np.array(source.class_names))
+        return Taken(source, np.array(source.class_names), masks_of(source))
     codes, found = encoded(*known_labels(labels, source.num_nodes, source.name), None)
     names = _names(source.name, found)
     return Taken(replace(source, labels=codes, class_names=names), found)
@@ -103,8 +103,10 @@ def labels_of(source: Any) -> Any:
 
 
 def masks_of(source: Any) -> dict[str, Tensor]:
-    """Return the masks that a source brings."""
-    return {} if isinstance(source, Graph) else parts_of(source).masks
+    """Return the masks that a source brings; a graph from tables may have some."""
+    return (
+        dict(getattr(source, "masks", {})) if isinstance(source, Graph) else parts_of(source).masks
+    )
 
 
 def _taken(parts: Parts, labels: Any, classes: NDArray[Any] | None) -> Taken:

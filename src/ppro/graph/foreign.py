@@ -42,7 +42,8 @@ def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
     array = np.atleast_2d(array)
     if array.ndim != 2 or array.shape[1] != num_nodes or not array.shape[0]:
         raise DataError(f"{name}: a mask of shape {array.shape} for {num_nodes} nodes")
-    return torch.from_numpy(np.ascontiguousarray(array))
+    # A copy: arrays of pandas may be read-only, which PyTorch does not know.
+    return torch.from_numpy(np.array(array, order="C"))
 
 
 def feature_matrix(features: Any, name: str) -> Tensor:

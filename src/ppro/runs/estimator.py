@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
-from ppro.data.files import Schema
 from ppro.data.splits import Given, Splits, complete_masks
 from ppro.errors import DataError, SettingsError
 from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
@@ -23,6 +22,7 @@ from ppro.runs.config import RunConfig, run_settings
 from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
 from ppro.runs.node_description import NodeDescription, describe_graph
 from ppro.runs.scoring import in_all_classes, metrics_of
+from ppro.runs.table_input import of_tables, schema_of
 from ppro.runs.writing import TrainedRun
 from ppro.training.checkpoint import Checkpointing
 from ppro.training.diagnosis import Diagnosis
@@ -37,8 +37,9 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
     """Node classification with a step and a priority for every node; ``ppro.PPro`` for short.
 
     Wherever a graph is asked for, it may be a :class:`ppro.Graph`, a ``Data`` of PyTorch
-    Geometric, a NetworkX graph (attributes ``x`` and ``y``; others with :func:`ppro.as_graph`) or
-    a pair (adjacency, features) of SciPy or NumPy matrices. Parameters are checked by
+    Geometric, a NetworkX graph (attributes ``x`` and ``y``; others with :func:`ppro.as_graph`),
+    tables (:func:`ppro.read_tables`) or a pair (adjacency, features) of SciPy or NumPy matrices.
+    Parameters are checked by
     :meth:`fit`. Those that are None have the value of ``settings``, or else its default.
 
     Args:
@@ -115,7 +116,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
             resume: go on from the checkpoint, where there is one.
         """
-        taken = take(graph, y)
+        taken = take(of_tables(graph, y=y), y)
         seed_settings = self._settings()
         own = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
         splits = self._splits(taken.graph, taken.masks, own, seed_settings[0].seed)
@@ -131,10 +132,11 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             checkpoint=checkpoint,
             resume=resume,
         )
+        schema = schema_of(graph, taken.graph)
         graph, first = taken.graph, result.settings[0]
         config = RunConfig(dataset=graph.name, split=splits.name, runs=splits.runs, settings=first)
         names: Any = {"classes": taken.classes.tolist(), "own_backbone": self._backbone_in_words()}
-        told: Any = {"device": str(device), "schema": _schema(graph)}
+        told: Any = {"device": str(device), "schema": schema}
         self._keep(TrainedRun.of(config, graph, splits, result, **names, **told))
         self.classes_ = taken.classes
         return self
@@ -203,6 +205,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         """
         check_is_fitted(self)
         wanted: Metric = METRICS.get(metric or self.settings_[0].training.metric)()
+        graph = of_tables(graph, self.run_.schema)
         chances = self.predict_proba(graph)
         name, count = type(graph).__name__, chances.shape[0]
         true = labels_of(graph) if y is None else y
@@ -224,7 +227,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             DataError: the graph has another number of features than the one trained on.
         """
         check_is_fitted(self)
-        ours = take(graph, classes=self.classes_).graph
+        ours = take(of_tables(graph, self.run_.schema), classes=self.classes_).graph
         if ours.num_features != self.n_features_in_:
             raise DataError(
                 f"{ours.name}: {ours.num_features} features, but the model was trained on "
@@ -286,11 +289,6 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         tags.input_tags.two_d_array = False
         tags.target_tags.required = False
         return tags
-
-
-def _schema(graph: Graph) -> Schema:
-    """Return what ``ppro predict`` asks of a file with another graph."""
-    return Schema(kind="arrays", num_features=graph.num_features, class_names=graph.class_names)
 
 
 PPro = PProClassifier

@@ -4,9 +4,9 @@
 tables are to be read and how they became a graph; ``reading`` is what every reader returns.
 ``pair`` reads a table of nodes and one of edges: ``tables`` and ``csv_tables`` read them, ``cells``
 and ``columns`` make features of their columns, ``ids``, ``labels`` and ``edges`` the rest.
-``archive`` and ``arrays`` read npz files, ``graphml`` GraphML and ``saved`` safetensors. ``guard``
-refuses files that are not what they seem, ``findings`` tells what looks wrong, ``export`` writes
-tables. No file is ever executed.
+``python`` gives tables to the estimator. ``archive`` and ``arrays`` read npz files, ``graphml``
+GraphML and ``saved`` safetensors. ``guard`` refuses files that are not what they seem, ``findings``
+tells what looks wrong, ``export`` writes tables. No file is ever executed.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ppro.parts.lazy import lazy
 
 if TYPE_CHECKING:
+    from ppro.data.files.python import Tables, read_tables
     from ppro.data.files.reading import Reading, file_splits, predict_only
     from ppro.data.files.saved import save_graph
     from ppro.data.files.schema import Layout, Schema, read_schema, write_schema
@@ -24,11 +25,13 @@ __all__ = [
     "Layout",
     "Reading",
     "Schema",
+    "Tables",
     "file_splits",
     "looks_like_file",
     "predict_only",
     "read_schema",
     "read_source",
+    "read_tables",
     "save_graph",
     "write_schema",
 ]
@@ -36,6 +39,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
+        "ppro.data.files.python": ("Tables", "read_tables"),
         "ppro.data.files.reading": ("Reading", "file_splits", "predict_only"),
         "ppro.data.files.saved": ("save_graph",),
         "ppro.data.files.schema": ("Layout", "Schema", "read_schema", "write_schema"),

@@ -4,7 +4,9 @@ Nothing is extracted and nothing unpickled: members are read one by one, and the
 array is compared with the size of its member before any memory is asked for.
 """
 
+import lzma
 import math
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,10 +15,16 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppro.data.files.guard import check_file, check_size
+from ppro.data.files.guard import check_file, check_unpacked
 from ppro.errors import DataError
 
 MAX_MEMBERS = 100
+LONGEST = 200
+DAMAGE = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, UnicodeDecodeError, OverflowError, struct.error),
+)
+"""What the readers of archives say of broken ones."""
 KINDS = "biufU"
 """Truth values, whole numbers, floating-point numbers and text."""
 
@@ -29,14 +37,15 @@ def read_npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
             members = archive.infolist()
             _check_members(path, members)
             return {m.filename.removesuffix(".npy"): _array(path, archive, m) for m in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        raise DataError(f"{path}: not a readable npz file ({error}); write it again") from None
+    except DAMAGE as error:
+        reason = " ".join(str(error).split())[:LONGEST]
+        raise DataError(f"{path}: not a readable npz file ({reason}); write it again") from None
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
     if len(members) > MAX_MEMBERS:
         raise DataError(f"{path}: {len(members)} members; a graph has at most {MAX_MEMBERS}")
-    check_size(path, sum(member.file_size for member in members))
+    check_unpacked(path, sum(member.file_size for member in members))
     names = [member.filename for member in members]
     for member in members:
         name = member.filename
@@ -56,8 +65,8 @@ def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDA
         with archive.open(member) as stream:
             found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
             return found
-    except ValueError as error:
-        reason = str(error).splitlines()[0]
+    except (ValueError, TypeError, SyntaxError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:LONGEST] or type(error).__name__
         raise DataError(f"{path}: array {name} is damaged ({reason}); write it again") from None
 
 

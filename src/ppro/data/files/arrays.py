@@ -139,13 +139,16 @@ def _labels(
     if schema is not None and _either(arrays, "node_labels", "y") is None:
         return np.full(num_nodes, UNLABELLED, dtype=np.int64), schema.class_names
     found = _needed(path, arrays, "node_labels", "y")
-    if found.shape != (num_nodes,) or found.dtype.kind not in "iuU":
+    found = _as_strings(path, "node_labels", found)
+    if found.shape != (num_nodes,) or found.dtype.kind not in "iuO":
         raise DataError(
             f"{path}: node_labels of shape {found.shape} and type {found.dtype}; give one whole "
             f"number or text for each of the {num_nodes} nodes"
         )
-    if found.dtype.kind == "U":
+    if found.dtype.kind == "O":
         return _named_labels(found, schema)
+    if found.dtype.kind == "u" and found.max() > np.iinfo(np.int64).max:
+        raise DataError(f"{path}: label {found.max()}; number the classes from 0")
     return _numbered_labels(path, arrays, found.astype(np.int64), schema)
 
 
@@ -182,9 +185,20 @@ def _texts(path: Path, arrays: Arrays, name: str, length: int | None) -> tuple[s
     found = arrays.get(name)
     if found is None:
         return None
-    if found.ndim != 1 or found.dtype.kind not in "Uiu" or len(found) != (length or len(found)):
+    found = _as_strings(path, name, found)
+    if found.ndim != 1 or found.dtype.kind not in "Oiu" or len(found) != (length or len(found)):
         raise DataError(f"{path}: {name} of shape {found.shape}; give one text each")
     return tuple(str(value) for value in found.tolist())
+
+
+def _as_strings(path: Path, name: str, found: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of text as objects, each no longer than it is; other arrays as they are."""
+    if found.dtype.kind != "U":
+        return found
+    try:
+        return np.array(found.tolist(), dtype=object)
+    except ValueError as error:
+        raise DataError(f"{path}: {name} is no text ({error}); write it again") from None
 
 
 def _masks(path: Path, arrays: Arrays, num_nodes: int) -> Masks | None:
@@ -206,7 +220,9 @@ def _mask(path: Path, arrays: Arrays, part: str, num_nodes: int) -> NDArray[np.b
     if found is None:
         return None
     found = np.atleast_2d(found)
-    if found.ndim != 2 or found.shape[1] != num_nodes or found.dtype.kind not in "biu":
+    if found.ndim != 2 or found.shape[1] != num_nodes or found.dtype.kind not in "biu" or not len(
+        found
+    ):
         raise DataError(
             f"{path}: {part} mask of shape {found.shape} and type {found.dtype}; give a truth "
             f"value for each of the {num_nodes} nodes"

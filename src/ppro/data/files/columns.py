@@ -20,6 +20,7 @@ from ppro.data.files.cells import (
     refuse_cells,
     texts,
 )
+from ppro.data.files.guard import check_unpacked
 from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn, Schema
 from ppro.data.files.tables import arrow
 from ppro.errors import DataError
@@ -156,6 +157,7 @@ def encode(path: Path, frame: Any, schema: Schema) -> tuple[Tensor, tuple[str, .
             f"{path}: no column {missing[0]!r}, which is one of the {len(schema.columns)} feature "
             f"columns of the training ({len(missing)} missing); add it"
         )
+    check_unpacked(path, 4 * len(frame) * schema.num_features)
     features = np.zeros((len(frame), schema.num_features), dtype=np.float32)
     notes: list[str] = []
     start = 0

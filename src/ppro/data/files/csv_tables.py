@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from ppro.data.files.guard import check_size
+from ppro.data.files.guard import check_unpacked
 from ppro.errors import DataError
 
 DELIMITERS = ",;\t"
@@ -125,7 +125,7 @@ def _check_unpacked(path: Path) -> None:
     with _opened(path) as file:
         while chunk := file.read(CHUNK):
             size += len(chunk)
-            check_size(path, size)
+            check_unpacked(path, size)
     if not size:
         raise DataError(f"{path}: the packed file is empty; write it again")
 

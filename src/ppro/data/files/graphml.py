@@ -1,5 +1,6 @@
 """GraphML files, read by NetworkX once it is certain that they declare nothing dangerous."""
 
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
 from ppro.data.files.edges import end_columns
-from ppro.data.files.guard import check_file
+from ppro.data.files.guard import check_file, check_size
 from ppro.data.files.ids import node_ids
 from ppro.data.files.pair import Pair, graph_of, resolved, text_columns
 from ppro.data.files.reading import Reading
@@ -16,11 +17,15 @@ from ppro.data.files.tables import arrow, check_names, with_text
 from ppro.errors import DataError
 
 ENDS = ("source", "target")
+LONGEST = 200
+EXPANSION = 40
+"""Bytes of memory that a byte of such a file can take."""
 
 
 def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Reading:
     """Read a graph whose node attributes are the columns of a table; see ``read_pair``."""
     check_file(path)
+    check_size(path, EXPANSION * path.stat().st_size)
     declared = _declared_nodes(path)
     nodes, edges = graph_tables(path, _parsed(path), declared)
     # The id of a GraphML node is part of the format; so are the ends of its edges.
@@ -68,20 +73,31 @@ def _declared_nodes(path: Path) -> Counter[str]:
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = count
     try:
-        with path.open("rb") as file:
-            parser.ParseFile(file)
+        # In one piece: expat begins a token anew with every piece that does not end it.
+        parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
         raise _broken(path, error) from None
-    except (ValueError, LookupError) as error:
+    except (ValueError, LookupError, OverflowError) as error:
         raise _broken(path, error) from None
     return found
+
+
+class _Whole(io.BytesIO):
+    """A file that is read in one piece, whatever is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path.read_bytes())
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return all that is left."""
+        return super().read()
 
 
 def _parsed(path: Path) -> Any:
     from networkx import NetworkXException, read_graphml
 
     try:
-        return read_graphml(path, node_type=str, force_multigraph=True)
+        return read_graphml(_Whole(path), node_type=str, force_multigraph=True)
     except (NetworkXException, ParseError, ValueError, KeyError, TypeError) as error:
         raise _broken(path, error) from None
     except (AttributeError, IndexError, RecursionError) as error:
@@ -89,5 +105,5 @@ def _parsed(path: Path) -> Any:
 
 
 def _broken(path: Path, error: Exception) -> DataError:
-    reason = " ".join(str(error).split()) or type(error).__name__
+    reason = " ".join(str(error).split())[:LONGEST] or type(error).__name__
     return DataError(f"{path}: not a readable GraphML file ({reason}); write it again")

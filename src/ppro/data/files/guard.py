@@ -10,6 +10,10 @@ MAX_BYTES = 8 * 2**30
 """The largest file, and the most an archive may unpack to, on a machine of any size."""
 
 
+ALLOWANCE, FACTOR = 512 * 2**20, 10
+"""What a file may unpack to: so many bytes in any case, else so many times its own."""
+
+
 def check_file(path: Path) -> None:
     """Refuse what cannot be a file with a graph."""
     try:
@@ -34,6 +38,25 @@ def check_size(path: Path, size: int) -> None:
         raise DataError(
             f"{path}: {size:,} bytes, and PPro reads at most {most:,} on this machine; check that "
             "the file is what you think it is"
+        )
+
+
+def check_unpacked(path: Path, size: int) -> None:
+    """Refuse a file that stands for much more than it holds.
+
+    Args:
+        size: bytes that its content takes in memory.
+    """
+    check_size(path, size)
+    try:
+        held = path.stat().st_size
+    except OSError:
+        # A table in memory, which has a name alone.
+        return
+    if size > max(ALLOWANCE, FACTOR * held):
+        raise DataError(
+            f"{path}: {held:,} bytes that stand for {size:,} in memory, more than {FACTOR} times "
+            "as many; keep fewer columns or rows, or write them without packing"
         )
 
 

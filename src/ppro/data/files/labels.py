@@ -1,6 +1,7 @@
 """Labels and splits from the columns of a table of nodes."""
 
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
 
+LONGEST_NUMBER = 100
+"""Characters of a text that may be a number; longer ones are names."""
 PARTS = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(("val", "valid", "validation"), "val"),
@@ -84,16 +87,18 @@ def _is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return True
+    return len(text) <= LONGEST_NUMBER
 
 
 def _whole(text: str) -> str:
     """Return a number without an idle decimal part."""
     try:
-        return str(int(text))
-    except ValueError:
-        value = float(text) if text else 0.5
-        return str(int(value)) if value % 1 == 0 else text
+        value = Decimal(text)
+    except InvalidOperation:
+        return text
+    # Not through a float, which tells whole numbers above 2^53 no longer apart.
+    is_whole = value.is_finite() and value.adjusted() < LONGEST_NUMBER and value % 1 == 0
+    return str(int(value)) if is_whole else text
 
 
 def _check_numbers(path: Path, column: Any) -> None:

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ppro.data.files.arrays import from_arrays
-from ppro.data.files.guard import check_file
+from ppro.data.files.guard import FACTOR, check_file
 from ppro.data.files.reading import Reading
 from ppro.data.files.schema import Schema
 from ppro.data.splits import Splits
@@ -25,6 +25,9 @@ from ppro.errors import DataError
 from ppro.graph.core import Graph
 
 FORMAT = 1
+LONGEST = 200
+MAX_EMPTY = 65_536
+"""Features of a sparse matrix that may be there without a value."""
 KEY = "ppro"
 CSR = ("x.crow_indices", "x.col_indices", "x.values")
 MASKS = ("train_mask", "val_mask", "test_mask")
@@ -60,17 +63,19 @@ def read_saved(path: Path, schema: Schema | None = None) -> Reading:
         with safe_open(str(path), framework="pt") as file:
             facts = _facts(path, (file.metadata() or {}).get(KEY))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:LONGEST]
         raise DataError(
-            f"{path}: not a readable safetensors file ({error}); save it again"
+            f"{path}: not a readable safetensors file ({reason}); save it again"
         ) from None
     features = None
     if all(name in tensors for name in CSR):
         features = _csr(path, [tensors.pop(name) for name in CSR], facts["num_features"])
-    arrays = {name: _numpy(tensor) for name, tensor in tensors.items()}
+    arrays = {name: _numpy(path, name, tensor) for name, tensor in tensors.items()}
     for name in ("class_names", "node_ids"):
         if facts.get(name):
-            arrays[name] = np.array(facts[name])
+            # As objects: an array of text would give each the room of the longest.
+            arrays[name] = np.array(facts[name], dtype=object)
     return from_arrays(path, arrays, schema, features)
 
 
@@ -122,7 +127,7 @@ def _facts(path: Path, text: str | None) -> dict[str, Any]:
 def _well_formed(facts: dict[str, Any]) -> bool:
     lists = [facts.get(name) or [] for name in ("class_names", "node_ids")]
     texts = all(isinstance(names, list) and all(map(_is_text, names)) for names in lists)
-    return texts and type(facts.get("num_features")) is int
+    return texts and type(facts.get("num_features")) is int and facts["num_features"] > 0
 
 
 def _is_text(value: object) -> bool:
@@ -133,6 +138,11 @@ def _csr(path: Path, parts: list[Tensor], num_features: Any) -> Tensor:
     crow, col, values = parts
     if type(num_features) is not int:
         raise DataError(f"{path}: sparse features without num_features; save it again")
+    if num_features > max(MAX_EMPTY, FACTOR * values.numel()):
+        raise DataError(
+            f"{path}: {num_features:,} features for {values.numel():,} values; leave out features "
+            "that no node has"
+        )
     try:
         size = (crow.numel() - 1, num_features)
         made = torch.sparse_csr_tensor(
@@ -146,6 +156,12 @@ def _csr(path: Path, parts: list[Tensor], num_features: Any) -> Tensor:
     return made
 
 
-def _numpy(tensor: Tensor) -> Any:
-    """Return a tensor as an array; NumPy has no bfloat16."""
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+def _numpy(path: Path, name: str, tensor: Tensor) -> Any:
+    """Return a tensor as an array; NumPy has no bfloat16, nor smaller floats."""
+    if tensor.dtype.is_complex:
+        raise DataError(f"{path}: {name} holds {tensor.dtype}; save real numbers")
+    known = tensor.dtype in (torch.float16, torch.float32, torch.float64)
+    try:
+        return (tensor.float() if tensor.is_floating_point() and not known else tensor).numpy()
+    except (TypeError, RuntimeError):
+        raise DataError(f"{path}: {name} holds {tensor.dtype}; save usual numbers") from None

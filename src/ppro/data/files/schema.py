@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ppro.data.names import MAX_CATEGORIES
 from ppro.errors import DataError
+from ppro.files import read_text
 
 Missing = Literal["mean", "error"]
 Scale = Literal["standard", "none"]
@@ -122,13 +123,15 @@ class Schema(_Frozen):
 def read_schema(path: Path) -> Schema:
     """Read a schema that a run folder holds."""
     try:
-        return Schema.model_validate_json(path.read_bytes())
+        return Schema.model_validate_json(read_text(path))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; train again") from None
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
         raise DataError(f"{path}: damaged ({where}: {problem['msg']}); train again") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: damaged (not UTF-8); train again") from None
 
 
 def write_schema(path: Path, schema: Schema) -> None:

@@ -1,5 +1,6 @@
 """Tables from CSV and Parquet files, read by Apache Arrow and handed on as pandas frames."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,13 +8,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ppro.data.files.csv_tables import check_utf8, csv_header, is_packed, read_csv
-from ppro.data.files.guard import check_file, check_size
+from ppro.data.files.guard import check_file, check_unpacked
 from ppro.errors import DataError
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that stand for a missing value; an id is missing only where its cell is empty."""
 
-CELL_BYTES = 8
+CELL_BYTES, TEXT_BYTES = 8, 64
+"""What a number and a text take in memory, a text at least."""
+MAX_COLUMNS = 50_000
 
 
 class Table(Protocol):
@@ -59,7 +62,7 @@ class FileTable:
         if is_csv(self.path):
             return _read_csv(self.path, text, names)
         _check_kind(self.path)
-        return with_text(_read_parquet(self.path), text)
+        return with_text(_read_parquet(self.path, text), text)
 
     @property
     def may_lack_header(self) -> bool:
@@ -131,13 +134,18 @@ def check_rows(path: Path, frame: Any) -> None:
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse columns without a name, with another's, or with one that would garble a message."""
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"{path}: {len(names):,} columns, and PPro reads {MAX_COLUMNS:,}; save features as "
+            "arrays in an .npz file"
+        )
     for position, name in enumerate(names, start=1):
         if not name.strip():
             raise DataError(f"{path}: column {position} has no name; add a header row")
         if not name.isprintable():
             raise DataError(f"{path}: column {position} is named {name!r}; use plain characters")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(names).most_common(1)[0][0]
         raise DataError(f"{path}: two columns are named {twice!r}; rename one of them")
 
 
@@ -177,10 +185,15 @@ def _read_csv(path: Path, text: Collection[str], names: Sequence[str] | None) ->
     return _frame(table)
 
 
-def _parquet_file(path: Path) -> Any:
+def _parquet_file(path: Path, words: Sequence[str] = ()) -> Any:
+    """Open a Parquet file.
+
+    Args:
+        words: columns whose equal texts are kept once.
+    """
     parquet, types = arrow("pyarrow.parquet"), arrow("pyarrow")
     try:
-        file = parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path, read_dictionary=list(words))
         list(file.schema_arrow.names)
     except (types.ArrowException, OSError, ValueError) as error:
         raise _parquet_error(path, error) from None
@@ -192,21 +205,62 @@ def _parquet_error(path: Path, error: Exception) -> DataError:
     return DataError(f"{path}: not a readable Parquet file ({reason}); write it again")
 
 
-def _read_parquet(path: Path) -> Any:
+def _read_parquet(path: Path, text: Collection[str]) -> Any:
+    """Return a Parquet file as a frame, its columns of text as they are written."""
     types = arrow("pyarrow")
-    file = _parquet_file(path)
-    # A few bytes of Parquet can stand for any number of equal cells.
-    cells = file.metadata.num_rows * file.metadata.num_columns
-    groups = range(file.metadata.num_row_groups)
-    unpacked = sum(file.metadata.row_group(k).total_byte_size for k in groups)
-    check_size(path, max(unpacked, cells * CELL_BYTES))
+    schema = _parquet_file(path).schema_arrow
+    _check_types(path, schema)
+    words = [field.name for field in schema if _is_text(field.type)]
+    # Equal texts are stored once; they stay so until it is known what all of them take.
+    file = _parquet_file(path, words)
+    _check_unpacked(path, file.metadata, len(words))
     try:
         table = file.read()
         table.validate(full=True)
-        _check_types(path, table.schema)
-        return _frame(table)
+        check_unpacked(path, sum(map(_text_bytes, table.columns)))
+        return _frame(_decoded(table, text))
     except (types.ArrowException, OSError, ValueError) as error:
         raise _parquet_error(path, error) from None
+
+
+def _check_unpacked(path: Path, facts: Any, words: int) -> None:
+    """Refuse a few bytes of Parquet that stand for any number of equal cells."""
+    rows, columns = facts.num_rows, facts.num_columns
+    cells = rows * (words * TEXT_BYTES + (columns - words) * CELL_BYTES)
+    groups = range(facts.num_row_groups)
+    stored = sum(facts.row_group(k).total_byte_size for k in groups)
+    check_unpacked(path, max(stored, cells))
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow("pyarrow").types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _text_bytes(column: Any) -> int:
+    """Return the bytes of all texts of a column, each as often as it comes."""
+    if not arrow("pyarrow").types.is_dictionary(column.type):
+        return 0
+    compute, total = arrow("pyarrow.compute"), 0
+    for chunk in column.chunks:
+        lengths = compute.binary_length(chunk.dictionary)
+        total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    return int(total)
+
+
+def _decoded(table: Any, text: Collection[str]) -> Any:
+    """Return a table of plain columns; those to be taken as text are, before numbers are floats."""
+    pa = arrow("pyarrow")
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if name in text and pa.types.is_integer(column.type):
+            column = column.cast(pa.string())
+        columns.append(column)
+    return pa.table(columns, names=table.column_names)
 
 
 def _check_types(path: Path, schema: Any) -> None:
