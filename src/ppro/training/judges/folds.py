@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 class Folds(Judges):
-    """K further backbones, each blind to one fold; the run's own learns from all nodes."""
+    """K further backbones, each blind to one fold; the run's own learns from all nodes.
+
+    Blind means that no label of the fold has a term in the backbone's loss. What φ learned from a
+    node may reach its judge through the steps of others, which φ chose.
+    """
 
     name: ClassVar[str] = "folds"
     title: ClassVar[str] = "backbones that are each blind to a fold of the training nodes"
