@@ -265,7 +265,11 @@ def test_what_has_collapsed_stands_at_the_top(
     table = page.script("return document.getElementById('runs').textContent")
     assert "most common step" in table
     page.open(written(explained(small_graph, strategy="none")))
-    assert not page.find("#findings").is_displayed()
+    findings = page.script("return document.getElementById('findings').textContent")
+    assert "share a step" not in findings
+    assert page.find("#findings").is_displayed() is bool(findings)
+    assert "log loss (less is better)" in page.text("#metrics")
+    assert page.text("#classes").startswith("class precision recall F1 nodes")
     assert not page.find("#priorities-lead").is_displayed()
     assert page.errors() == []
 

@@ -15,15 +15,19 @@ from numpy.typing import NDArray
 
 from ppro.errors import RunError
 from ppro.graph.core import Graph
+from ppro.insight.explain import explain_run
 from ppro.insight.measures import degrees, local_homophily, rank_correlation
 from ppro.insight.report import curves, explorer, figures
 from ppro.insight.report.curves import training_curves
 from ppro.insight.report.explorer import explorer_data, sample
+from ppro.insight.report.measured import measured_data
 from ppro.insight.report.packing import TYPES, pack, pack_shares, pack_whole
 from ppro.insight.report.relations import degree_bins
 from ppro.insight.report.summary import summary_data
 from ppro.runs.metrics_file import read_metrics
 from tests.insight.report.conftest import Explain
+
+FIRST = Path(__file__).parents[2] / "fixtures" / "format-1"
 
 
 def unpacked(packed: dict[str, str]) -> NDArray[Any]:
@@ -149,3 +153,33 @@ def test_damaged_metrics_are_told(tmp_path: Path, text: str | None) -> None:
         (tmp_path / "metrics.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match="train again"):
         read_metrics(tmp_path)
+
+
+def test_metrics_and_classes_are_those_of_all_runs(explained: Explain) -> None:
+    run = explained(path_free(), runs=3)
+    facts, data = run.saved.facts, measured_data(run)
+    assert data["told"] == "Test nodes of all 3 runs together"
+    assert data["metrics"]["head"] == ["metric", "validation", "test"]
+    told = {row[0]: row[2] for row in data["metrics"]["rows"]}
+    loss = facts["metrics"]["test"]["log-loss"]
+    assert told["log loss (less is better)"] == f"{loss['mean']:.4f} ± {loss['std']:.4f}"
+    nodes = sum(int(row[-1]) for row in data["classes"]["rows"])
+    assert nodes == int(run.splits.test.sum())
+    cells = figures.confusion(run)["data"][0]["text"]
+    assert cells == facts["confusion"]
+    assert sum(map(sum, cells)) == nodes
+
+
+def test_a_run_of_an_older_version_has_its_own_confusion_and_no_tables() -> None:
+    run = explain_run(FIRST / "run")
+    assert measured_data(run) == {"metrics": None, "classes": None, "told": "Test nodes"}
+    assert sum(map(sum, figures.confusion(run)["data"][0]["text"])) == int(
+        run.splits.test[run.index].sum()
+    )
+
+
+def test_a_result_that_guessing_reaches_is_a_finding(explained: Explain) -> None:
+    run = explained(path_free(), epochs=1, hidden=1)
+    found = run.saved.facts["majority"]
+    told = [line for line in summary_data(run)["findings"] if "majority class" in line]
+    assert bool(told) is not found["beaten"]

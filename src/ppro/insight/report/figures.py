@@ -69,14 +69,14 @@ def heatmap(
 
 
 def confusion(run: ExplainedRun) -> Figure:
-    """Draw test nodes by label and prediction; shares of a label's nodes give the colour."""
+    """Draw test nodes by label and prediction; shares of a label's nodes give the colour.
+
+    Those of all runs together, or of one run of an older version.
+    """
     numbered = [str(i) for i in range(run.graph.num_classes)]
     named = [plain(name) for name in run.graph.class_names]
     names = [a if named == numbered else f"{a} {b}" for a, b in zip(named, numbered, strict=True)]
-    chosen = _tested(run)
-    labels, size = run.graph.labels.numpy()[chosen], len(names)
-    predicted = run.explanation.predicted.numpy()[chosen]
-    counts = np.bincount(labels * size + predicted, minlength=size**2).reshape(size, size)
+    counts, size = _counts(run, len(names)), len(names)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     hover = "label %{y}<br>predicted %{x}<br>%{text} nodes, %{z:.1%}"
     trace = heatmap(numbered, names, counts, shares, hover) | {"xgap": 2, "ygap": 2}
@@ -87,6 +87,16 @@ def confusion(run: ExplainedRun) -> Figure:
     drawn = figure([trace], "predicted", "", yaxis=down, xaxis=across)
     axis = drawn["layout"]["yaxis"]
     return {**drawn, "narrow": {"yaxis": {**axis, "tickvals": names, "ticktext": numbered}}}
+
+
+def _counts(run: ExplainedRun, size: int) -> NDArray[np.int64]:
+    """Return test nodes by label and predicted class. Shape ``[c, c]``."""
+    if (known := run.saved.facts.get("confusion")) is not None:
+        return np.array(known, dtype=np.int64)
+    chosen = _tested(run)
+    labels, predicted = run.graph.labels.numpy()[chosen], run.explanation.predicted.numpy()[chosen]
+    found: NDArray[np.int64] = np.bincount(labels * size + predicted, minlength=size**2)
+    return found.reshape(size, size)
 
 
 def _tested(run: ExplainedRun) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from ppro.insight.explain import ExplainedRun
 from ppro.insight.report import figures
 from ppro.insight.report.curves import training_curves
 from ppro.insight.report.explorer import explorer_data
+from ppro.insight.report.measured import measured_data
 from ppro.insight.report.relations import relations
 from ppro.insight.report.summary import summary_data
 
@@ -36,7 +37,12 @@ def report_data(run: ExplainedRun) -> dict[str, Any]:
     }
     if priorities is not None:
         charts["priorities"] = figures.priorities_histogram(priorities.double().numpy())
-    return {"summary": summary_data(run), "charts": charts, "explorer": explorer_data(run)}
+    return {
+        "summary": summary_data(run),
+        "measured": measured_data(run),
+        "charts": charts,
+        "explorer": explorer_data(run),
+    }
 
 
 def render(data: dict[str, Any]) -> str:

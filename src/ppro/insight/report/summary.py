@@ -12,6 +12,7 @@ from ppro.settings.settings import PPRO, Settings, part_of
 from ppro.training.backbone_alone import difference_in_words
 from ppro.training.diagnosis import Diagnosis
 from ppro.training.metrics import Metric, shown_metrics
+from ppro.training.verdicts import verdicts
 
 
 def summary_data(run: ExplainedRun) -> dict[str, Any]:
@@ -25,11 +26,15 @@ def summary_data(run: ExplainedRun) -> dict[str, Any]:
         "which": f"run {run.index}{chosen if run.index == best else ''}",
         "runs": _runs(run),
         "tiles": _tiles(run),
-        "findings": [f"{line[0].upper()}{line[1:]}." for line in diagnosis_of(run).verdicts()],
+        "findings": [f"{line[0].upper()}{line[1:]}." for line in _findings(run)],
         "priorities": [] if (found := priorities_of(run)) is None else found.sentences(),
         "settings": [[key, _shown(value)] for key, value in _settings(run).items()],
         "versions": versions(),
     }
+
+
+def _findings(run: ExplainedRun) -> list[str]:
+    return [*verdicts(run.saved.facts), *diagnosis_of(run).verdicts()]
 
 
 def _method(run: ExplainedRun) -> str:

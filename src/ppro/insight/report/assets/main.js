@@ -3,6 +3,7 @@
 const report = JSON.parse(byId("data").textContent);
 startTheme();
 showSummary(report.summary);
+showMeasured(report.measured);
 
 document.addEventListener("DOMContentLoaded", () => {
   const nodes = new Nodes(report.explorer);

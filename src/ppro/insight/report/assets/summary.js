@@ -18,6 +18,15 @@ function showSummary(summary) {
     Object.entries(summary.versions).map((pair) => pair.join(" ")).join(", ") + ".";
 }
 
+// Every metric, and how well each class is found; runs of older versions have neither.
+function showMeasured(measured) {
+  for (const name of ["metrics", "classes"]) {
+    byId(name).hidden = measured[name] === null;
+    if (measured[name]) byId(name).append(table(measured[name].head, measured[name].rows));
+  }
+  byId("classes-lead").textContent = `${measured.told}, by class.`;
+}
+
 function showCharts(charts, classes) {
   const learned = byId("learned-charts");
   if (charts.accuracyByStep) {
