@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -304,3 +305,16 @@ def test_ids_under_an_unusual_name(ppro: Command, workplace: Path) -> None:
     words = ("data", "describe", "--nodes", "nodes.csv", "--edges", "edges.csv", "--label", "topic")
     assert "with --id" in ppro(*words).error
     assert ppro(*words, "--id", "page").status == 0
+
+
+@pytest.mark.parametrize("classes", [40, 150])
+def test_classes_are_all_counted_or_it_is_said(
+    ppro: Command, workplace: Path, classes: int
+) -> None:
+    cells = [f"{k},{k % 7},c{k % classes}" for k in range(400)]
+    (workplace / "nodes.csv").write_text("\n".join(["id,x,topic", *cells]) + "\n")
+    (workplace / "edges.csv").write_text("u,v\n0,1\n")
+    told = " ".join(ppro("data", "describe", *FILES).out.split())
+    shown = re.findall(r"c\d+: \d+", told)
+    assert len(shown) == min(classes, 100)
+    assert ("and 50 more classes, each of 2 nodes" in told) == (classes == 150)

@@ -179,3 +179,15 @@ def test_matrices_and_data_agree(n: int, draw: st.DataObject) -> None:
     one = as_graph(Data(x=torch.ones(n, 1), edge_index=index), labels)
     other = as_graph((adjacency, np.ones((n, 1))), labels)
     assert torch.equal(one.edge_index, other.edge_index)
+
+
+def test_attributes_of_edges_are_weights_or_told_of() -> None:
+    edges = torch.tensor([[0, 1], [1, 2]])
+    common: dict[str, Any] = {"x": torch.eye(3), "y": torch.tensor([0, 1, 0]), "edge_index": edges}
+    for attribute in (torch.tensor([0.5, 2.0]), torch.tensor([[0.5], [2.0]])):
+        weight = as_graph(Data(**common, edge_attr=attribute)).edge_weight
+        assert weight is not None
+        assert weight.tolist() == [0.5, 0.5, 2, 2]
+    for other in (torch.ones(2, 3), torch.tensor([0.0, 1.0]), torch.tensor([1, 2])):
+        with pytest.warns(UserWarning, match="edge_attr of shape .* is not used"):
+            assert as_graph(Data(**common, edge_attr=other)).edge_weight is None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ppro.graph.core import Graph
 
 SHOWN_COLUMNS = 12
+SHOWN_CLASSES = 100
 _PLAN = LargePlan()
 
 app = typer.Typer(
@@ -225,8 +226,19 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{_plain(key)}: {count}" for key, count in value.items())
+        return _counts(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    """Return the classes with their nodes; of very many the largest, and how many more."""
+    shown, rest = list(counts.items()), ""
+    if len(shown) > SHOWN_CLASSES:
+        shown.sort(key=lambda pair: -pair[1])
+        most, least = shown[SHOWN_CLASSES][1], shown[-1][1]
+        of = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        rest = f" and {len(shown) - SHOWN_CLASSES:,} more classes, each of {of} nodes"
+    return ", ".join(f"{_plain(key)}: {count:,}" for key, count in shown[:SHOWN_CLASSES]) + rest
 
 
 def _plain(name: str) -> str:

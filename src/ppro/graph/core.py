@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -11,6 +13,8 @@ from torch import Tensor
 from ppro.errors import DataError
 
 UNLABELLED = -1
+LONGEST_TEXT = 4096
+"""Characters of the name of a class and of the id of a node, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +90,7 @@ class Graph:
         edges, weight = undirected(edges, weight, labels.shape[0])
         names = _checked_names(name, class_names, labels)
         ids = None if node_ids is None else tuple(str(i) for i in node_ids)
+        check_texts(name, "id", ids or ())
         if ids is not None and len(set(ids)) != labels.shape[0]:
             raise DataError(
                 f"{name}: {labels.shape[0]} nodes but {len(set(ids))} distinct node ids; "
@@ -180,4 +185,32 @@ def _checked_names(name: str, names: Sequence[str] | None, labels: Tensor) -> tu
         raise DataError(f"{name}: label {needed - 1} has no name among {len(names)} class names")
     if len(names) < 2:
         raise DataError(f"{name}: only one class; node classification needs at least two")
-    return tuple(str(n) for n in names)
+    texts = tuple(str(n) for n in names)
+    check_texts(name, "class name", texts)
+    if len(set(texts)) < len(texts):
+        twice = Counter(texts).most_common(1)[0][0]
+        raise DataError(f"{name}: two classes are named {twice!r}; rename one of them")
+    return texts
+
+
+def check_texts(name: str, what: str, texts: Sequence[str]) -> None:
+    """Refuse texts that no file can hold, or that are much too long for what they are.
+
+    Raises:
+        DataError: it names the first.
+    """
+    with suppress(UnicodeEncodeError):
+        "".join(texts).encode()
+        if max(map(len, texts), default=0) <= LONGEST_TEXT:
+            return
+    for number, text in enumerate(texts):
+        if len(text) > LONGEST_TEXT:
+            told = f"of {len(text):,} characters; shorten it to {LONGEST_TEXT:,}"
+            raise DataError(f"{name}: {what} {number} is {told}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"{name}: {what} {number} is {text!r}, which is no text that a file can hold; "
+                "replace the half characters in it"
+            ) from None

@@ -1,8 +1,9 @@
 """Graphs of PyTorch Geometric, NetworkX and SciPy, taken apart; no library is imported."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -142,6 +143,29 @@ def _edge_weights(name: str, graph: Any, weight: str) -> Tensor | None:
     return torch.tensor(found, dtype=torch.float32)
 
 
+def edge_weight_of(data: Any) -> Tensor | None:
+    """Return the weights of the edges of a Data: ``edge_weight``, or ``edge_attr`` as one.
+
+    A column of positive numbers that are not whole can only be meant as weights. Other attributes
+    of edges are not used, and a warning says so.
+    """
+    weight, attribute = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))
+    if weight is not None:
+        return cast(Tensor, weight).detach().cpu()
+    if not isinstance(attribute, Tensor):
+        return None
+    flat = attribute.detach().cpu()
+    flat = flat.squeeze(1) if flat.dim() == 2 and flat.shape[1] == 1 else flat
+    if flat.dim() == 1 and flat.is_floating_point() and bool((flat > 0).all()):
+        return flat
+    warnings.warn(
+        f"edge_attr of shape {tuple(attribute.shape)} is not used: an edge has one weight, a "
+        "positive number; set edge_weight, or leave edge_attr out",
+        stacklevel=2,
+    )
+    return None
+
+
 def from_data(data: Any) -> Parts:
     """Return the parts of a Data, or of anything with attributes of the same names."""
     name = type(data).__name__
@@ -149,7 +173,6 @@ def from_data(data: Any) -> Parts:
     if features is None or edges is None:
         what = "node features x" if features is None else "edge_index"
         raise DataError(f"{name}: no {what}; PPro needs both features and edges")
-    weight = getattr(data, "edge_weight", None)
     found = feature_matrix(features, name)
     masks = {
         key: as_mask(mask, found.shape[0], f"{name}.{key}")
@@ -161,7 +184,7 @@ def from_data(data: Any) -> Parts:
         edges.detach().cpu(),
         found,
         labels=getattr(data, "y", None),
-        weight=None if weight is None else weight.detach().cpu(),
+        weight=edge_weight_of(data),
         masks=masks,
     )
 

@@ -69,6 +69,8 @@ def _of_one_type(
     array: Array, known: NDArray[np.bool_], name: str
 ) -> tuple[Array, NDArray[np.bool_]]:
     kinds = {_kind(value) for value in array[known]}
+    if kinds == {"number"} and all(isinstance(v, int | np.integer) for v in array[known]):
+        return _integers(array, known, name)
     if kinds <= {"number"}:
         return _whole(np.where(known, array, UNLABELLED).astype(np.float64), known, name)
     if len(kinds) > 1 or "other" in kinds:
@@ -81,6 +83,16 @@ def _of_one_type(
     filled = array.copy()
     filled[~known] = "" if kinds == {"text"} else False
     return filled.astype(kind), known
+
+
+def _integers(array: Array, known: NDArray[np.bool_], name: str) -> tuple[Array, NDArray[np.bool_]]:
+    """Return whole numbers with gaps, not through floats: those above 2^53 would lose digits."""
+    filled = [int(v) if k else UNLABELLED for v, k in zip(array, known, strict=True)]
+    try:
+        return _whole(np.array(filled, dtype=np.int64), known, name)
+    except OverflowError:
+        largest = max(filled, key=abs)
+        raise DataError(f"{name}: label {largest} is beyond 64 bits; write it as text") from None
 
 
 def _kind(value: Any) -> str:

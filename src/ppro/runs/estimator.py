@@ -39,8 +39,8 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
     Wherever a graph is asked for, it may be a :class:`ppro.Graph`, a ``Data`` of PyTorch
     Geometric, a NetworkX graph (attributes ``x`` and ``y``; others with :func:`ppro.as_graph`),
     tables (:func:`ppro.read_tables`) or a pair (adjacency, features) of SciPy or NumPy matrices.
-    Parameters are checked by
-    :meth:`fit`. Those that are None have the value of ``settings``, or else its default.
+    Parameters are checked by :meth:`fit`. Those that are None have the value of ``settings``, or
+    else its default.
 
     Args:
         backbone: appnp, gat, gcn, gcnii, grand or sgc; a class of backbones; a BasicGNN of PyTorch

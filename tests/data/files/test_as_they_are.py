@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -229,3 +230,19 @@ def test_an_unknown_kind_of_table(tmp_path: Path) -> None:
         DataError, match=r"unknown kind of table; save it as \.csv, \.tsv, \.csv\.gz"
     ):
         read_source(source)
+
+
+def test_weights_far_from_one_are_told_of(tmp_path: Path) -> None:
+    edges = "source,target,weight\n0,1,200\n1,2,400\n"
+    assert "weights of 300 on average" in "\n".join(findings(reading(tmp_path, PLAIN, edges)))
+
+
+def test_arrays_without_use_are_told_of(tmp_path: Path) -> None:
+    parts: dict[str, Any] = {
+        "x": np.eye(4),
+        "y": np.arange(4) % 2,
+        "edge_index": np.array([[0, 1], [1, 2]]),
+    }
+    np.savez(tmp_path / "g.npz", **parts, edge_attr=np.ones((2, 3)))
+    found = read_source(FileSource(graph=str(tmp_path / "g.npz")))
+    assert "array edge_attr is not used" in "\n".join(found.notes)

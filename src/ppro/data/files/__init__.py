@@ -2,8 +2,9 @@
 
 ``source`` says which files a graph is read from and hands them to their reader; ``schema`` says how
 tables are to be read and how they became a graph; ``reading`` is what every reader returns.
-``pair`` reads a table of nodes and one of edges: ``tables`` and ``csv_tables`` read them, ``cells``
-and ``columns`` make features of their columns, ``ids``, ``labels`` and ``edges`` the rest.
+``pair`` reads a table of nodes and one of edges: ``tables``, ``csv_tables`` and ``parquet_tables``
+read them, ``cells`` and ``columns`` make features of their columns, ``ids``, ``labels`` and
+``edges`` the rest.
 ``python`` gives tables to the estimator. ``archive`` and ``arrays`` read npz files, ``graphml``
 GraphML and ``saved`` safetensors. ``guard`` refuses files that are not what they seem, ``findings``
 tells what looks wrong, ``export`` writes tables. No file is ever executed.

@@ -31,6 +31,12 @@ from ppro.graph.core import UNLABELLED
 Arrays = Mapping[str, NDArray[Any]]
 
 MAX_CLASSES = 2**16
+LAST_CHARACTER = 0x10FFFF
+MASKS = tuple(f"{part}_{mask}" for part in ("train", "val", "test") for mask in ("mask", "masks"))
+KNOWN = (
+    *("edges", "edge_index", "node_features", "x", "node_labels", "y", "edge_weights"),
+    *("edge_weight", "node_ids", "class_names", *MASKS),
+)
 
 
 def from_arrays(
@@ -61,7 +67,14 @@ def from_arrays(
         ids,
     )
     masks = _masks(path, arrays, num_nodes)
-    return finished(path, parts, schema, masks, (), new=new)
+    return finished(path, parts, schema, masks, _unused(path, arrays), new=new)
+
+
+def _unused(path: Path, arrays: Arrays) -> tuple[str, ...]:
+    """Return a note on arrays that are no part of a graph here, such as edge_attr."""
+    rest = [name for name in arrays if name not in KNOWN]
+    which = f"array {rest[0]} is" if len(rest) == 1 else f"arrays {', '.join(rest[:5])} are"
+    return (f"{path}: {which} not used",) if rest else ()
 
 
 def check_width(path: Path, width: int, schema: Schema) -> None:
@@ -195,10 +208,10 @@ def _as_strings(path: Path, name: str, found: NDArray[Any]) -> NDArray[Any]:
     """Return an array of text as objects, each no longer than it is; other arrays as they are."""
     if found.dtype.kind != "U":
         return found
-    try:
-        return np.array(found.tolist(), dtype=object)
-    except ValueError as error:
-        raise DataError(f"{path}: {name} is no text ({error}); write it again") from None
+    plain = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("="))
+    if plain.size and plain.itemsize and plain.view(np.uint32).max() > LAST_CHARACTER:
+        raise DataError(f"{path}: {name} holds characters that there are none; write it again")
+    return np.array(plain.tolist(), dtype=object)
 
 
 def _masks(path: Path, arrays: Arrays, num_nodes: int) -> Masks | None:
@@ -220,8 +233,11 @@ def _mask(path: Path, arrays: Arrays, part: str, num_nodes: int) -> NDArray[np.b
     if found is None:
         return None
     found = np.atleast_2d(found)
-    if found.ndim != 2 or found.shape[1] != num_nodes or found.dtype.kind not in "biu" or not len(
-        found
+    if (
+        found.ndim != 2
+        or found.shape[1] != num_nodes
+        or found.dtype.kind not in "biu"
+        or not len(found)
     ):
         raise DataError(
             f"{path}: {part} mask of shape {found.shape} and type {found.dtype}; give a truth "

@@ -16,6 +16,8 @@ SMALL_CLASS = 3
 """A class with fewer nodes cannot have one in each of train, val and test."""
 IMBALANCED = 10
 HETEROPHILOUS = 0.1
+FAR = 10
+"""Weights are told of that are on average so much larger or smaller than 1."""
 
 
 def findings(reading: Reading) -> list[str]:
@@ -31,7 +33,14 @@ def _of_edges(reading: Reading) -> list[str]:
         (edges.duplicates, "edges listed again: merged, the largest weight is kept"),
         (edges.reciprocal, "pairs listed in both directions: one undirected edge each"),
     )
-    return [f"{count:,} {what}" for count, what in odd if count]
+    told = [f"{count:,} {what}" for count, what in odd if count]
+    weight = reading.graph.edge_weight
+    if weight is not None and not 1 / FAR < float(weight.mean()) < FAR:
+        told.append(
+            f"weights of {float(weight.mean()):.3g} on average: a node counts for itself with 1; "
+            "scale the weights, or use --set self_loops=false"
+        )
+    return told
 
 
 def _of_nodes(facts: Description) -> list[str]:

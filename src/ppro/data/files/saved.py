@@ -23,6 +23,7 @@ from ppro.data.files.schema import Schema
 from ppro.data.splits import Splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
+from ppro.graph.foreign import edge_weight_of
 
 FORMAT = 1
 LONGEST = 200
@@ -90,10 +91,8 @@ def _of_graph(graph: Graph) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def _of_data(data: Any) -> tuple[dict[str, Tensor], dict[str, Any]]:
     found = {name: getattr(data, name, None) for name in TENSORS}
     tensors = {name: value for name, value in found.items() if isinstance(value, Tensor)}
-    attribute = getattr(data, "edge_attr", None)
-    if "edge_weight" not in tensors and isinstance(attribute, Tensor) and attribute.dim() == 1:
-        tensors["edge_weight"] = attribute
-    return tensors, {}
+    weight = edge_weight_of(data)
+    return tensors | ({} if weight is None else {"edge_weight": weight}), {}
 
 
 def _dense(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

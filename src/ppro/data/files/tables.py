@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ppro.data.files.csv_tables import check_utf8, csv_header, is_packed, read_csv
-from ppro.data.files.guard import check_file, check_unpacked
+from ppro.data.files.guard import check_file
+from ppro.data.files.parquet_tables import parquet_names, read_parquet
 from ppro.errors import DataError
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that stand for a missing value; an id is missing only where its cell is empty."""
 
-CELL_BYTES, TEXT_BYTES = 8, 64
-"""What a number and a text take in memory, a text at least."""
 MAX_COLUMNS = 50_000
 
 
@@ -62,7 +61,8 @@ class FileTable:
         if is_csv(self.path):
             return _read_csv(self.path, text, names)
         _check_kind(self.path)
-        return with_text(_read_parquet(self.path, text), text)
+        arrow("pyarrow.parquet")
+        return with_text(_frame(read_parquet(self.path, text)), text)
 
     @property
     def may_lack_header(self) -> bool:
@@ -123,7 +123,10 @@ def column_names(path: Path) -> list[str]:
 
 def _names(path: Path) -> list[str]:
     _check_kind(path)
-    return csv_header(path) if is_csv(path) else list(_parquet_file(path).schema_arrow.names)
+    if is_csv(path):
+        return csv_header(path)
+    arrow("pyarrow.parquet")
+    return parquet_names(path)
 
 
 def check_rows(path: Path, frame: Any) -> None:
@@ -183,94 +186,6 @@ def _read_csv(path: Path, text: Collection[str], names: Sequence[str] | None) ->
     if any(types.types.is_binary(kind) for kind in table.schema.types):
         check_utf8(path)
     return _frame(table)
-
-
-def _parquet_file(path: Path, words: Sequence[str] = ()) -> Any:
-    """Open a Parquet file.
-
-    Args:
-        words: columns whose equal texts are kept once.
-    """
-    parquet, types = arrow("pyarrow.parquet"), arrow("pyarrow")
-    try:
-        file = parquet.ParquetFile(path, read_dictionary=list(words))
-        list(file.schema_arrow.names)
-    except (types.ArrowException, OSError, ValueError) as error:
-        raise _parquet_error(path, error) from None
-    return file
-
-
-def _parquet_error(path: Path, error: Exception) -> DataError:
-    reason = str(error).splitlines()[0].rstrip(".")
-    return DataError(f"{path}: not a readable Parquet file ({reason}); write it again")
-
-
-def _read_parquet(path: Path, text: Collection[str]) -> Any:
-    """Return a Parquet file as a frame, its columns of text as they are written."""
-    types = arrow("pyarrow")
-    schema = _parquet_file(path).schema_arrow
-    _check_types(path, schema)
-    words = [field.name for field in schema if _is_text(field.type)]
-    # Equal texts are stored once; they stay so until it is known what all of them take.
-    file = _parquet_file(path, words)
-    _check_unpacked(path, file.metadata, len(words))
-    try:
-        table = file.read()
-        table.validate(full=True)
-        check_unpacked(path, sum(map(_text_bytes, table.columns)))
-        return _frame(_decoded(table, text))
-    except (types.ArrowException, OSError, ValueError) as error:
-        raise _parquet_error(path, error) from None
-
-
-def _check_unpacked(path: Path, facts: Any, words: int) -> None:
-    """Refuse a few bytes of Parquet that stand for any number of equal cells."""
-    rows, columns = facts.num_rows, facts.num_columns
-    cells = rows * (words * TEXT_BYTES + (columns - words) * CELL_BYTES)
-    groups = range(facts.num_row_groups)
-    stored = sum(facts.row_group(k).total_byte_size for k in groups)
-    check_unpacked(path, max(stored, cells))
-
-
-def _is_text(kind: Any) -> bool:
-    types = arrow("pyarrow").types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _text_bytes(column: Any) -> int:
-    """Return the bytes of all texts of a column, each as often as it comes."""
-    if not arrow("pyarrow").types.is_dictionary(column.type):
-        return 0
-    compute, total = arrow("pyarrow.compute"), 0
-    for chunk in column.chunks:
-        lengths = compute.binary_length(chunk.dictionary)
-        total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    return int(total)
-
-
-def _decoded(table: Any, text: Collection[str]) -> Any:
-    """Return a table of plain columns; those to be taken as text are, before numbers are floats."""
-    pa = arrow("pyarrow")
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if name in text and pa.types.is_integer(column.type):
-            column = column.cast(pa.string())
-        columns.append(column)
-    return pa.table(columns, names=table.column_names)
-
-
-def _check_types(path: Path, schema: Any) -> None:
-    types = arrow("pyarrow").types
-    for field in schema:
-        if types.is_nested(field.type) or types.is_binary(field.type):
-            raise DataError(
-                f"{path}, column {field.name}: cells of type {field.type}; write numbers or text, "
-                "one column for each number of a vector"
-            )
 
 
 def _frame(table: Any) -> Any:
