@@ -21,8 +21,9 @@ same four settings of one backbone, a strategy its three starts besides: {4 * le
 candidates for the fixed depth and {4 * len(STARTS)} for each strategy. Validation accuracy chooses
 among them, depth and strategy included, on seeds of their own: {entrants.CHOOSING} runs
 each. Test accuracy in percent, mean ± standard deviation, on fresh seeds; differences are paired
-over seeds and splits, with their standard errors. *Off the common step*: the share of the nodes that are not at the most common step
-of their run. With noise, half of the nodes have random edges (`--option noise={NOISE}`)."""
+over seeds and splits, with their standard errors. *Off the common step*: the share of the nodes
+that are not at the most common step of their run. With noise, half of the nodes have random edges
+(`--option noise={NOISE}`)."""
 _HEAD = (
     "graph|runs|best fixed depth|chosen|test|difference|verdict|off the common step|L2B alone|"
     "L2U alone"
