@@ -326,7 +326,7 @@ CORPUS: dict[str, tuple[Make, str]] = {
         )[2],
         "g.npz: not a readable npz file",
     ),
-    "a lie about a size": (lying(), "array edges is damaged"),
+    "a lie about a size": (lying(), "122 bytes that stand for 4,294,967,294 in memory"),
     "a bomb": (lambda folder: bomb(folder), "bytes, and PPro reads at most"),
     "path tricks": (zipped(("../../edges.npy", npy(ARRAYS["edges"]))), "'../../edges.npy' is no a"),
     "an absolute path": (zipped(("/etc/edges.npy", b"")), "'/etc/edges.npy' is no array"),

@@ -33,6 +33,8 @@ def read_csv(
         names: of the columns, where the file has no header.
     """
     reader, types = import_module("pyarrow.csv"), import_module("pyarrow")
+    # Before Arrow, which would complain of a broken row of other bytes on its own.
+    check_utf8(path)
     columns, bad_rows = names or csv_header(path), list[Any]()
 
     def remember(row: Any) -> str:
@@ -57,7 +59,6 @@ def read_csv(
                 ),
             )
     except types.ArrowInvalid as error:
-        check_utf8(path)
         raise _csv_error(path, bad_rows, error, has_header=names is None) from None
 
 

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ppro.errors import DataError
+from ppro.files import check_regular, read_text
 
 META = "meta.json"
 SPLIT = "split.npy"
@@ -87,9 +88,11 @@ def read_meta(folder: Path) -> Meta:
     try:
         if path.stat().st_size > _MOST_META:
             raise DataError(f"{path}: too large to be the description of a graph; make it again")
-        meta = Meta.model_validate_json(path.read_bytes())
+        meta = Meta.model_validate_json(read_text(path, _MOST_META))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; give a folder that holds it") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: damaged (not UTF-8); make it again") from None
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"])) or "content"
@@ -121,6 +124,7 @@ def open_array(folder: Path, name: str, meta: Meta) -> np.memmap[Any, Any]:
     """
     path = folder / name
     try:
+        check_regular(path)
         found = np.load(path, mmap_mode="c", allow_pickle=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
