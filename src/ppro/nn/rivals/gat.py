@@ -40,7 +40,6 @@ class GAT(Baseline, Attending):
                 {"hidden": 64, "heads": 8, **_SHAPE},
                 {"hidden": 32, "heads": 4, **_SHAPE},
                 {"hidden": 128, "heads": 8, **_SHAPE},
-                {"hidden": 64, "heads": 8, "output_heads": 8, **_SHAPE},
             ),
             values=usual((0.6, 0.5, 0.7), (5e-4, 1e-3, 1e-4), (0.005, 0.01, 0.02)),
         ),

@@ -10,7 +10,6 @@ from ppro.parts.choices import Kind
 from ppro.settings.space import Space, usual
 
 _SHAPE = {"hidden": 64, "decay": "all"}
-_WIDE = {"hidden": 256, "decay": "all"}
 """All weights decay: those of the steps by ``step_decay``, the outer ones by ``weight_decay``."""
 
 
@@ -27,8 +26,8 @@ class GCNII(BareBackbone):
         "homophilous": Space(
             shapes=(
                 {"max_steps": 64, "alpha": 0.1, "gcnii_lambda": 0.5, **_SHAPE},
-                {"max_steps": 32, "alpha": 0.1, "gcnii_lambda": 0.6, **_WIDE},
-                {"max_steps": 16, "alpha": 0.1, "gcnii_lambda": 0.4, **_WIDE},
+                {"max_steps": 32, "alpha": 0.1, "gcnii_lambda": 0.6, **_SHAPE},
+                {"max_steps": 16, "alpha": 0.1, "gcnii_lambda": 0.4, **_SHAPE},
             ),
             values={
                 "dropout": (0.6, 0.5, 0.7),
