@@ -21,8 +21,8 @@ ATTENTION_SITE = 100_000
 """Dropout site of the coefficients in layer k: ``ATTENTION_SITE + k``."""
 
 
-class Attention(nn.Module):
-    """ĥ_i = Σ_j a_ij z_j + b in every head, where z = h W (Veličković et al., 2018).
+class Heads(nn.Module):
+    """Σ_j a_ij z_j in every head, where z = h W (Veličković et al., 2018).
 
     a_ij is the softmax over j of LeakyReLU(t·z_i + s·z_j). The product with W is the caller's:
     features have one of their own.
@@ -31,27 +31,14 @@ class Attention(nn.Module):
         fan_in: the width of h.
         heads: their number.
         width: the width of one head.
-        averaged: whether the layer gives the mean of the heads; else they are joined.
     """
 
     def __init__(
-        self,
-        rngs: Sequence[torch.Generator],
-        fan_in: int,
-        heads: int,
-        width: int,
-        *,
-        averaged: bool = False,
+        self, rngs: Sequence[torch.Generator], fan_in: int, heads: int, width: int
     ) -> None:
         super().__init__()
-        self.averaged = averaged
         self.weight = glorot(rngs, fan_in, heads * width)
-        self.bias = zeros(rngs, width if averaged else heads * width)
         self.target, self.source = glorot(rngs, heads, width), glorot(rngs, heads, width)
-
-    def forward(self, z: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
-        """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ; scale ``[R, heads, nnz]``."""
-        return self.together(self.mixed(z, z, entries, scale))
 
     def mixed(self, z: Tensor, h: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
         """Return Σ_j a_ij h_j of every head, a being the coefficients of z.
@@ -66,12 +53,6 @@ class Attention(nn.Module):
             a = a * scale.reshape(runs * heads, -1)
         mixed = entries.mixture(a, by_head if h is z else self._by_head(h))
         return mixed.view(runs, heads, nodes, -1).transpose(1, 2).reshape(runs, nodes, width)
-
-    def together(self, h: Tensor) -> Tensor:
-        """Return the heads, joined or averaged, and the bias added. ``[R, m, heads * d]``."""
-        if self.averaged:
-            h = h.view(*h.shape[:2], self.target.shape[1], -1).mean(2)
-        return h + self.bias.unsqueeze(1)
 
     def shares(self, z: Tensor, entries: Entries) -> Tensor:
         """Return ā_ij, the mean of a_ij over the heads. Shapes: z to ``[R, entries]``."""
@@ -93,6 +74,37 @@ class Attention(nn.Module):
         return entries.coefficients(target, source)
 
 
+class Attention(Heads):
+    """Heads side by side, or their mean, and a bias.
+
+    Args:
+        averaged: whether the layer gives the mean of the heads; else they are joined.
+    """
+
+    def __init__(
+        self,
+        rngs: Sequence[torch.Generator],
+        fan_in: int,
+        heads: int,
+        width: int,
+        *,
+        averaged: bool = False,
+    ) -> None:
+        super().__init__(rngs, fan_in, heads, width)
+        self.averaged = averaged
+        self.bias = zeros(rngs, width if averaged else heads * width)
+
+    def forward(self, z: Tensor, entries: Entries, scale: Tensor | None) -> Tensor:
+        """Attend. Shapes: z ``[R, n, heads * d]`` to ĥ; scale ``[R, heads, nnz]``."""
+        return self.together(self.mixed(z, z, entries, scale))
+
+    def together(self, h: Tensor) -> Tensor:
+        """Return the heads, joined or averaged, and the bias added. ``[R, m, heads * d]``."""
+        if self.averaged:
+            h = h.view(*h.shape[:2], self.target.shape[1], -1).mean(2)
+        return h + self.bias.unsqueeze(1)
+
+
 class Attending(Dropping):
     """A network with layers of attention: it knows the pattern of Â and drops coefficients.
 
@@ -111,7 +123,7 @@ class Attending(Dropping):
     def mixed(
         self,
         k: int,
-        layer: Attention,
+        layer: Heads,
         z: Tensor,
         h: Tensor,
         adjacency: Adjacency,
@@ -128,17 +140,17 @@ class Attending(Dropping):
         if noise is not None and dropping:
             scale = entries.scale(noise, layer.target.shape[1], ATTENTION_SITE + k)
         if noise is not None and adjacency.values is not None:
-            kept = _kept(adjacency).unsqueeze(1)
+            left = kept(adjacency).unsqueeze(1)
             heads = layer.target.shape[1]
-            scale = kept.expand(-1, heads, -1) if scale is None else scale * kept
+            scale = left.expand(-1, heads, -1) if scale is None else scale * left
         return layer.mixed(z, h, entries, scale)
 
-    def around(self, layer: Attention, z: Tensor, h: Tensor, adjacency: Adjacency) -> Tensor:
+    def around(self, layer: Heads, z: Tensor, h: Tensor, adjacency: Adjacency) -> Tensor:
         """Return Σ_j ā_ij h_j, by the mean coefficients of a layer that sees z. ``[R, n, d]``."""
         entries = self._entries_of(adjacency)
         shares = layer.shares(z, entries)
         if adjacency.values is not None:
-            shares = shares * _kept(adjacency)
+            shares = shares * kept(adjacency)
         return entries.mixture(shares, h)
 
     def _entries_of(self, adjacency: Adjacency) -> Entries:
@@ -219,7 +231,7 @@ class Pattern(Entries):
         return multiply(self.adjoint, ones, values=values.index_select(1, self.order)).squeeze(-1)
 
 
-def _kept(adjacency: Adjacency) -> Tensor:
+def kept(adjacency: Adjacency) -> Tensor:
     """Return what edge dropout multiplies entries with. Shape ``[R, nnz]``."""
     assert adjacency.values is not None
     return adjacency.values / adjacency.matrix.values()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ppro.compute.noise import Noise, matrix_ids
 
@@ -67,20 +68,38 @@ class RunBatchNorm(nn.Module):
         """Normalise by the statistics of some of the rows, or by the running ones.
 
         Args:
-            batch: the rows whose statistics count and join the running ones, or None.
+            batch: the rows whose statistics count, or None. They join the running ones where a
+                gradient is recorded: there the weights learn.
         """
         mean, variance = self.mean.detach(), self.variance.detach()
         if batch is not None:
             variance, mean = torch.var_mean(x[:, batch].to(mean.dtype), dim=1, correction=0)
-            with torch.no_grad():
-                self.mean.lerp_(mean, self.MOMENTUM)
-                self.variance.lerp_(variance, self.MOMENTUM)
+            if torch.is_grad_enabled():
+                with torch.no_grad():
+                    self.mean.lerp_(mean, self.MOMENTUM)
+                    self.variance.lerp_(variance, self.MOMENTUM)
         scale = self.weight * torch.rsqrt(variance + self.EPSILON)
         return torch.addcmul((self.bias - mean * scale).unsqueeze(1), x, scale.unsqueeze(1))
 
     def statistics(self) -> list[nn.Parameter]:
         """Return the running mean and variance."""
         return [self.mean, self.variance]
+
+
+class RunLayerNorm(nn.Module):
+    """Layer normalisation (Ba et al., 2016) of each row. Shapes: ``[R, m, d]``, else ``[R, d]``."""
+
+    EPSILON = 1e-5
+
+    def __init__(self, rngs: Sequence[torch.Generator], width: int) -> None:
+        super().__init__()
+        self.weight, self.bias = (zeros(rngs, width) for _ in range(2))
+        self.weight.data += 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise the rows, then stretch and shift them as each run has learned."""
+        x = functional.layer_norm(x, x.shape[-1:], eps=self.EPSILON)
+        return torch.addcmul(self.bias.unsqueeze(1), x, self.weight.unsqueeze(1))
 
 
 class Dropping(nn.Module):

@@ -157,6 +157,10 @@ class Adjacency:
         product: Tensor = _Product.apply(h, self)  # type: ignore[no-untyped-call]
         return product
 
+    def means(self) -> Adjacency | None:
+        """D^-1 A of the neighbours alone, or None where whoever averages works it out."""
+        return None
+
     def transposed(self) -> Adjacency:
         """Return the transpose of Â."""
         return Adjacency(self.adjoint, self.matrix, self.adjoint_values, self.values)

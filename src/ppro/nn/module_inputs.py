@@ -6,7 +6,7 @@ explainer, and PyTorch's generator decides the dropout.
 """
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,6 +92,12 @@ class EdgeAdjacency(Adjacency):
             return self._product.matmul(rows.unsqueeze(0))
         passed: Tensor = self.weighted_sum(self.edge_index, weight, rows)
         return (passed + loops.unsqueeze(-1) * rows).unsqueeze(0)
+
+    def means(self) -> Adjacency:
+        """D^-1 A over the same edges, by their weights."""
+        edges = self.edge_index, self.edge_weight, self.num_nodes, self.dtype
+        form: dict[str, Any] = {"normalisation": "row", "self_loops": False}
+        return EdgeAdjacency(self.weighted_sum, *edges, **form)
 
     def _needs_no_messages(self, weight: Tensor, h: Tensor) -> bool:
         """Tell whether a sparse product will do, which is faster on a CPU and stores less."""

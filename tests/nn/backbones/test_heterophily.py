@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric import nn as pyg
 
-from ppro.compute.attention import SLOPE, Attention
+from ppro.compute.attention import SLOPE, Attention, Heads
 from ppro.compute.features import Features
 from ppro.compute.layers import generators
 from ppro.compute.noise import Noise
@@ -27,6 +27,9 @@ from ppro.nn import PPro
 from ppro.nn.backbones.gat import GAT
 from ppro.nn.backbones.gat_scores import GATScores
 from ppro.nn.backbones.pyg import Convolving
+from ppro.nn.backbones.res_gat import ResGAT
+from ppro.nn.backbones.res_sage import ResSAGE
+from ppro.nn.backbones.residual import Layer
 from ppro.nn.batched import PProNetwork
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.comparing.sight import Sight
@@ -104,6 +107,11 @@ def shares(model: PProNetwork, run: int, world: World, h0: Tensor, noise: Noise 
         return attention(layer, run, world, h0 @ layer.weight[run]) * mask
     if isinstance(model.backbone, GATScores):
         return attention(model.backbone.second, run, world, h0) * mask
+    if isinstance(model.backbone, ResGAT):
+        heads = cast(Heads, cast(Layer, model.backbone.steps[0]).around)
+        return attention(heads, run, world, h0 @ heads.weight[run]) * mask
+    if isinstance(model.backbone, ResSAGE):
+        return neighbours(world, torch.ones_like(mask)) * mask
     return world.a_hat * mask
 
 
@@ -119,7 +127,7 @@ def neighbours(world: World, mask: Tensor) -> Tensor:
     return out
 
 
-def attention(layer: Attention, run: int, world: World, joined: Tensor) -> Tensor:
+def attention(layer: Heads, run: int, world: World, joined: Tensor) -> Tensor:
     """The mean over the heads of the softmax of LeakyReLU(t·z_i + s·z_j)."""
     heads, width = layer.target.shape[1:]
     out = torch.zeros(world.nodes, world.nodes, dtype=torch.float64)
@@ -188,7 +196,7 @@ def test_it_grows_with_the_share_of_neighbours_of_another_class(name: str) -> No
     model = made(name)
     # Random attention may look at one class alone.
     for layer in model.backbone.modules():
-        if isinstance(layer, Attention):
+        if isinstance(layer, Heads):
             layer.target.data.zero_()
             layer.source.data.zero_()
     rings = ([0] * 12 + [1] * 12, [0, 0, 1, 1] * 6, [0, 1] * 12)
@@ -197,7 +205,9 @@ def test_it_grows_with_the_share_of_neighbours_of_another_class(name: str) -> No
         assert bool((fewer < more).all())
 
 
-@pytest.mark.parametrize("name", ["gcn", "gcnii", "gat", "gat-scores"])
+@pytest.mark.parametrize(
+    "name", ["gcn", "gcnii", "gat", "gat-scores", "res-gcn", "res-sage", "res-gat"]
+)
 def test_the_dropout_of_the_step_plays_no_part(name: str) -> None:
     """Equal embeddings stay equal to their aggregate, whatever the step drops."""
     world, model = ring([0] * 12), made(name)

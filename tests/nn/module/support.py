@@ -11,7 +11,9 @@ from ppro.nn import PPro
 from tests.support import both_directions
 
 NODES, FEATURES, CLASSES = 40, 6, 3
-BUILT_IN = ("appnp", "gat", "gcn", "gcnii", "grand", "sgc")
+SCORES = ("gat-scores", "gcn-scores")
+RESIDUAL = ("res-gat", "res-gcn", "res-sage")
+BUILT_IN = ("appnp", "gat", "gcn", "gcnii", "grand", "sgc", *SCORES, *RESIDUAL)
 
 
 def toy_graph(seed: int = 0, nodes: int = NODES) -> tuple[Tensor, Tensor, Tensor]:

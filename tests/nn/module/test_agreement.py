@@ -22,9 +22,14 @@ from tests.support import World, build_ppro, noise_of, small_settings, tensor64
 SETTINGS: dict[str, dict[str, Any]] = {
     "appnp": {"alpha": 0.25},
     "gat": {"heads": 1},
+    "gat-scores": {"heads": 1, "output_heads": 2},
     "gcn": {},
+    "gcn-scores": {},
     "gcnii": {"alpha": 0.25},
     "grand": {"alpha": 0.25},
+    "res-gat": {"heads": 1, "norm": "batch"},
+    "res-gcn": {},
+    "res-sage": {"linear_first": False},
     "sgc": {},
 }
 LABELLED = [0, 2, 3, 7, 9, 10]

@@ -58,6 +58,13 @@ class GCNScores(LinearBackbone):
         h = self.dropout_all(F.relu(h + self.bias1.unsqueeze(1)), noise, SECOND)
         return torch.bmm(h, self.weight2)
 
+    def step(
+        self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None
+    ) -> tuple[Tensor, Tensor]:
+        """Â h, twice: nothing comes after it."""
+        aggregate = adjacency.matmul(h)
+        return aggregate, aggregate
+
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """h + b2."""
         return h + self.bias2.unsqueeze(1)
