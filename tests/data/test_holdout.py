@@ -67,6 +67,20 @@ def test_one_node_is_held_out_at_least_where_that_is_possible() -> None:
         hold_out(torch.tensor([0, 1, 2]), train, 0, 0.2)
 
 
+def test_one_label_a_class_validates_by_its_training_nodes() -> None:
+    labels = torch.tensor([0, 1, 2, -1, 0, -1])
+    test = torch.tensor([[False, False, False, False, True, False]])
+    with pytest.warns(UserWarning, match="none can be spared to validate"):
+        splits = complete_masks(labels, Given(test=test), runs=2, seed=0, share=0.2)
+    assert splits.train.tolist() == splits.val.tolist() == [[True] * 3 + [False] * 3] * 2
+    assert splits.test.tolist() == test.tolist() * 2
+    with pytest.raises(DataError, match="in more than one of train"):
+        complete_masks(labels, Given(train=test, test=test), runs=1, seed=0, share=0.2)
+    unlabelled = torch.tensor([[True, False, False, True, False, False]])
+    with pytest.raises(DataError, match="node 3, which has no label"):
+        complete_masks(labels, Given(train=unlabelled), runs=1, seed=0, share=0.2)
+
+
 @given(
     st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.integers(0, 99), st.floats(0.01, 0.99)
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,19 +144,45 @@ def complete_masks(labels: Tensor, given: Given, *, runs: int, seed: int, share:
     Without a training mask every labelled node trains that is in no other mask. Without a
     validation mask a share of the training nodes is held out: of a class with m of them
     ``share * m``, rounded half up, but never the last one; run r is drawn with ``seed + r``.
+    Where no class has a second one, the training nodes validate too, and a warning says so.
 
     Raises:
         DataError: masks overlap, hold unlabelled nodes, or leave nothing to train or validate on.
     """
+    if given.val is None and not any(_can_spare(labels, given, run) for run in range(runs)):
+        return _validated_by_training(labels, given, runs)
     drawn = [_of_run(labels, given, run, seed, share) for run in range(runs)]
     train, val, test = (torch.stack(part) for part in zip(*drawn, strict=True))
     name = "given" if given.val is not None else f"{share:.0%} held out to validate"
     return Splits.from_masks(train, val, test, labels=labels, name=name)
 
 
-def _of_run(
-    labels: Tensor, given: Given, run: int, seed: int, share: float
-) -> tuple[Tensor, Tensor, Tensor]:
+def _validated_by_training(labels: Tensor, given: Given, runs: int) -> Splits:
+    """Return masks of a graph with one label a class, whose training nodes say when to stop."""
+    found = [_given_of_run(labels, given, run) for run in range(runs)]
+    train, test = (torch.stack([row[k] for row in found]) for k in (0, 2))
+    name = "training nodes validate"
+    for part, mask in (("train", train), ("test", test)):
+        _checked(name, part, mask, labels)
+    _check_overlap(name, train, torch.zeros_like(train), test)
+    if not bool(train.any(1).all()):
+        raise DataError(f"split {name}: no training node; give it at least one labelled node")
+    warnings.warn(
+        "one label a class at most, and none can be spared to validate: the training nodes "
+        "themselves say when to stop; label more, or give val_mask",
+        stacklevel=4,
+    )
+    return Splits(name, train, train.clone(), test)
+
+
+def _can_spare(labels: Tensor, given: Given, run: int) -> bool:
+    """Tell whether some class has two training nodes, of which one may validate."""
+    train = _given_of_run(labels, given, run)[0] & (labels != UNLABELLED)
+    return bool(train.any()) and int(torch.bincount(labels[train]).max()) > 1
+
+
+def _given_of_run(labels: Tensor, given: Given, run: int) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Return the masks of a run as they are before any node is held out."""
     nobody = torch.zeros_like(labels, dtype=torch.bool)
     train, val, test = (
         None if mask is None else mask[run % mask.shape[0]]
@@ -164,6 +191,13 @@ def _of_run(
     test = nobody if test is None else test
     if train is None:
         train = (labels != UNLABELLED) & ~test & ~(nobody if val is None else val)
+    return train, val, test
+
+
+def _of_run(
+    labels: Tensor, given: Given, run: int, seed: int, share: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    train, val, test = _given_of_run(labels, given, run)
     if val is None:
         val = hold_out(labels, train, seed + run, share)
         train = train & ~val
