@@ -160,7 +160,7 @@ def complete_masks(labels: Tensor, given: Given, *, runs: int, seed: int, share:
 def _validated_by_training(labels: Tensor, given: Given, runs: int) -> Splits:
     """Return masks of a graph with one label a class, whose training nodes say when to stop."""
     found = [_given_of_run(labels, given, run) for run in range(runs)]
-    train, test = (torch.stack([row[k] for row in found]) for k in (0, 2))
+    train, test = torch.stack([row[0] for row in found]), torch.stack([row[2] for row in found])
     name = "training nodes validate"
     for part, mask in (("train", train), ("test", test)):
         _checked(name, part, mask, labels)
