@@ -69,7 +69,7 @@ def test_the_head_of_a_recipe_is_that_of_the_whole() -> None:
 
 def test_no_command_imports_another() -> None:
     folder = Path(ppro.cli.__file__).parent
-    shared = {"console", "options", "file_options", "tracking_options", "outcome"}
+    shared = {"console", "streams", "options", "file_options", "tracking_options", "outcome"}
     joined = {
         "bench": {"bench_distributed", "bench_large", "bench_scale"},
         "train": {"comparing"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ppro.cli.streams import visible
 from ppro.errors import RunError
 from ppro.training.checkpoint import Keeper
 from tests.cli.conftest import Command, everything
@@ -123,3 +125,52 @@ def test_a_first_checkpoint_that_cannot_be_written_is_an_error(tmp_path: Path) -
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match="no checkpoint can be written there"):
         Keeper(tmp_path / "file" / "part", {}, 0).save({})
+
+
+NASTY = "\x1b[2J\x1b]0;title\x07\u202egnp\x9b31m"
+
+
+def test_texts_of_files_do_not_act_on_the_terminal(
+    real_ppro: Command, ppro: Command, workplace: Path
+) -> None:
+    lines = "".join(f"{i},{'ab'[i % 2]}{NASTY},{i % 3}\n" for i in range(30))
+    Path("nodes.csv").write_text(f"id,label,x\n{lines}", encoding="utf-8")
+    pairs = "".join(f"{i},{(i + 1) % 30}\n" for i in range(30))
+    Path("edges.csv").write_text(f"source,target\n{pairs}", encoding="utf-8")
+    words = ("--nodes", "nodes.csv", "--edges", "edges.csv")
+    for ended in (
+        ppro("data", "describe", *words),
+        ppro("train", *words, "--set", "epochs=2", "--runs", "1", "--out", "run"),
+        ppro("explain", "run", "3"),
+        ppro("predict", "run"),
+        ppro("explain", "run", NASTY),
+        ppro("train", f"{NASTY}.npz"),
+    ):
+        shown = ended.out + ended.err
+        assert not any(sign in shown for sign in "\x1b\x07\u202e\x9b"), ended
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("a\n\tä€ b", "a\n\tä€ b"), ("\x1b[2J\r", "\\x1b[2J\\r"), ("\u202ea", "\\u202ea")],
+)
+def test_signs_that_steer_are_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_spreadsheet_finds_no_formula(ppro: Command, workplace: Path) -> None:
+    lines = "".join(f"=cmd|' /C calc'!A{i},{'@+'[i % 2]}x,{i % 3}\n" for i in range(30))
+    Path("nodes.csv").write_text(f"id,label,x\n{lines}", encoding="utf-8")
+    pairs = "".join(f"=cmd|' /C calc'!A{i},=cmd|' /C calc'!A{(i + 1) % 30}\n" for i in range(30))
+    Path("edges.csv").write_text(f"source,target\n{pairs}", encoding="utf-8")
+    words = ("--nodes", "nodes.csv", "--edges", "edges.csv", "--set", "epochs=2", "--runs", "1")
+    assert ppro("train", *words, "--out", "run").status == 0
+    assert ppro("predict", "run", "--out", "raw.csv").status == 0
+    assert ppro("predict", "run", "--out", "safe.csv", "--safe-csv").status == 0
+    with open("raw.csv", newline="") as file:
+        raw = list(csv.reader(file))
+    with open("safe.csv", newline="") as file:
+        safe = list(csv.reader(file))
+    assert not any(cell.startswith(("=", "+", "@")) for row in safe for cell in row)
+    assert [[cell.removeprefix("'") for cell in row] for row in safe] == raw
+    assert raw[1][0].startswith("=cmd")

@@ -7,6 +7,7 @@ One module for each command: ``train`` with ``comparing``, ``tune``, ``predict``
 command imports what it needs when it is called, so that help comes without PyTorch.
 """
 
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,7 @@ from ppro.cli import (
     train,
     tune,
 )
-from ppro.cli.streams import forgive, lost_output
+from ppro.cli.streams import WarningLines, forgive, lost_output, visible
 from ppro.errors import PProError, RankError
 from ppro.parts.scripts import load_scripts
 
@@ -99,6 +100,7 @@ def _options(
 def main() -> None:
     """Run the command line; an error a user can mend ends in one line and exit code 2."""
     forgive()
+    logging.lastResort = WarningLines(logging.WARNING)
     try:
         app(prog_name="ppro")
     except SystemExit as ended:
@@ -111,7 +113,7 @@ def main() -> None:
 
         text, status = _told(error)
         if reports_errors():
-            print(f"error: {text}", file=sys.stderr)
+            print(f"error: {visible(text)}", file=sys.stderr)
         if isinstance(error, RankError):
             leave(status)
         sys.exit(status)

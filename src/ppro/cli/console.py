@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from ppro.cli.streams import PlainConsole
 from ppro.errors import RunError
 from ppro.files import whole_file
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from ppro.training.trainer import OnEpoch
 
 # Paths and error texts may hold brackets and colons: nothing printed is read as markup.
-out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+out = PlainConsole(highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = PlainConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 PLAIN_EVERY = 10.0
 """Seconds between progress lines where the output is not a terminal."""

@@ -49,6 +49,13 @@ def predict(  # noqa: PLR0913 - one argument per option
             "the most probable class",
         ),
     ] = None,
+    safe_csv: Annotated[
+        bool,
+        typer.Option(
+            "--safe-csv",
+            help="Put an apostrophe before texts that a spreadsheet would take for a formula.",
+        ),
+    ] = False,
     device: Device = "auto",
     data_root: DataRoot = None,
     offline: Offline = False,
@@ -104,7 +111,8 @@ def predict(  # noqa: PLR0913 - one argument per option
         records = adjusted(records, known, calibrated=calibrated, threshold=threshold)
     try:
         with whole_file(out) as path:
-            write_nodes(path, records, parquet=out.suffix.lower() in PARQUET)
+            is_parquet = out.suffix.lower() in PARQUET
+            write_nodes(path, records, parquet=is_parquet, safe=safe_csv)
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
         raise RunError(f"{out}: {reason}; choose another --out") from None

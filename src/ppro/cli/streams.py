@@ -1,10 +1,40 @@
-"""Standard output and error that may fail without ending a command."""
+"""Standard output and error: they may fail without ending a command, and show texts as they are."""
 
 import errno
 import io
+import logging
 import os
+import re
 import sys
-from typing import TextIO
+from typing import Any, TextIO
+
+from rich.console import Console
+
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Signs that steer a terminal, or the direction of what it shows."""
+
+
+def visible(text: str) -> str:
+    """Return a text with signs that steer a terminal written out, such as \\x1b."""
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class PlainConsole(Console):
+    """A console that shows texts of files as they are: nothing in them acts on the terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts, with signs that steer the terminal written out."""
+        super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
+
+
+class WarningLines(logging.Handler):
+    """Shows warnings of the package, and of what it uses, as a line each on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message alone."""
+        print(visible(record.getMessage()), file=sys.stderr, flush=True)
 
 
 class Forgiving(io.TextIOWrapper):

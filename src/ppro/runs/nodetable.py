@@ -21,13 +21,21 @@ CLASS_COLUMN = "p_"
 PART = 100_000
 """Rows made into text, or into a row group of Parquet, at a time."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""How a text begins that a spreadsheet takes for a formula."""
+
 PARQUET = (".parquet", ".pq")
 
 
-def write_nodes(path: Path, records: NodeRecords, *, parquet: bool = False) -> None:
+def write_nodes(
+    path: Path, records: NodeRecords, *, parquet: bool = False, safe: bool = False
+) -> None:
     """Write the table as CSV or as Parquet, part after part.
 
     The texts of all nodes together would take far more memory than their numbers.
+
+    Args:
+        safe: put an apostrophe before texts of a CSV that a spreadsheet would take for a formula.
     """
     parts = (node_columns(records, part) for part in row_blocks(records.steps.shape[0], PART))
     if parquet:
@@ -37,8 +45,20 @@ def write_nodes(path: Path, records: NodeRecords, *, parquet: bool = False) -> N
         writer = csv.writer(file)
         for number, columns in enumerate(parts):
             if number == 0:
-                writer.writerow(columns)
-            writer.writerows(_rows(columns))
+                writer.writerow(map(no_formula, columns) if safe else columns)
+            writer.writerows(_rows(_without_formulas(columns) if safe else columns))
+
+
+def no_formula(text: str) -> str:
+    """Return a text that a spreadsheet shows and does not work out."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _without_formulas(columns: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: [no_formula(text) for text in column] if isinstance(column, list) else column
+        for name, column in columns.items()
+    }
 
 
 def _write_parquet(path: Path, parts: Iterator[dict[str, Any]]) -> None:
