@@ -201,6 +201,8 @@ def test_labels_that_look_like_several(tmp_path: Path, sign: str) -> None:
     nodes = "id,x,topic\n" + "".join(f'{k},{k},"{name}"\n' for k, name in enumerate(labels))
     found = told(tmp_path, nodes)
     assert f"looks like several labels a node ('A{sign}B')" in found
+    nodes = f'id,x,topic\n0,1,A\n1,2,B\n2,3,"A{sign}B"\n'
+    assert "looks like several labels" in told(tmp_path, nodes)
     names = ["Rome, Italy", "Bonn, Germany", "Oslo"] * 2
     nodes = "id,x,topic\n" + "".join(f'{k},{k},"{name}"\n' for k, name in enumerate(names))
     assert "several labels" not in told(tmp_path, nodes)

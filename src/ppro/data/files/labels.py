@@ -133,8 +133,9 @@ def _like_several_labels(found: Sequence[str]) -> str:
     for sign in SEPARATORS:
         joined = {name for name in names if sign in name}
         parts = {part.strip() for name in joined for part in name.split(sign)}
-        # Names with a comma in them are not made of parts that come again.
-        if len(joined) > 1 and len(parts) < len(joined | (names & parts)):
+        # Names with a comma in them are not made of other names, nor of parts that come again.
+        again = len(joined) > 1 and len(parts) < len(joined | (names & parts))
+        if again or (joined and parts <= names):
             example = max(joined, key=found.count)
             return (
                 f"looks like several labels a node ({example!r}), and each combination counts as "
