@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ppro.cli.train import STOPPED
+from ppro.cli.afterwards import STOPPED
 from tests.cli.conftest import QUICK, Command, everything
 
 RUN_FILES = {

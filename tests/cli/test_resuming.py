@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from ppro.cli.train import STOPPED
+from ppro.cli.afterwards import STOPPED
 from ppro.training import fit as fitting
 from ppro.training.checkpoint import Checkpointing
 from tests.cli.conftest import Command, everything

@@ -14,6 +14,7 @@ from ppro.cli.console import count
 from ppro.cli.measured import advice, class_table, other_metrics, title_of_classes
 
 if TYPE_CHECKING:
+    from ppro.graph.core import Graph
     from ppro.runs.config import RunConfig
     from ppro.search.tuning.session import Session
     from ppro.settings.recipe import Recipe
@@ -31,6 +32,20 @@ def method_of(settings: Settings) -> str:
     return f"{settings.strategy} on {settings.backbone}"
 
 
+def headline_of_training(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
+    """Return what is trained, on what, and what to know of it."""
+    settings = config.settings
+    size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
+    work = f"{console.count(config.runs, 'run')} from seed {settings.seed}"
+    epochs = console.count(settings.training.epochs, "epoch")
+    lines = (
+        f"{config.dataset}: {size}, split {config.split}",
+        f"training {method_of(settings)}: {work}, at most {epochs}",
+        *notes,
+    )
+    return "\n".join(console.paragraph(line) for line in lines if line)
+
+
 def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> None:
     """Print the result of a training for a reader."""
     runs, epochs = count(facts["runs"], "run"), count(facts["epochs"], "epoch")
@@ -42,6 +57,7 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
         *([] if config.source else [("the paper", _paper(facts, config))]),
         ("trained", f"{runs}, {epochs}, {facts['seconds']:.1f} s"),
         ("saved in", facts["out"]),
+        *([("all labels", f"ppro predict {facts['out']} --refit")] if "refit" in facts else []),
     ]
     where.print()
     where.print("steps that the nodes chose (share of all nodes, all runs)")

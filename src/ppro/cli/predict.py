@@ -35,6 +35,10 @@ def predict(  # noqa: PLR0913 - one argument per option
             "all nodes",
         ),
     ] = None,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="With the network that 'ppro train --refit' made last."),
+    ] = False,
     calibrated: Annotated[
         bool,
         typer.Option(
@@ -85,11 +89,12 @@ def predict(  # noqa: PLR0913 - one argument per option
     from ppro.runs.nodetable import PARQUET, write_nodes
     from ppro.runs.opening import open_run
     from ppro.runs.predicting import assessed, predict_nodes, quality
+    from ppro.runs.refit import all_labels, open_refit
     from ppro.runs.source import graph_of_run
 
     if threshold is not None:
         threshold_of(threshold)
-    saved = open_run(run)
+    saved = open_refit(run) if refit else open_run(run)
     chosen = saved.chosen(index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
@@ -97,6 +102,8 @@ def predict(  # noqa: PLR0913 - one argument per option
     graph, splits = graph_of_run(
         saved, files, data_root=data_root, offline=offline, tell=console.err.print
     )
+    if refit and bool(splits.train.any()):
+        splits = all_labels(graph)
     records, propagated = predict_nodes(
         saved,
         graph,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ppro.cli import comparing, console
+from ppro.cli import console
+from ppro.cli.afterwards import Afterwards
 from ppro.cli.file_options import GivenGraph, takes_graph
 from ppro.cli.options import (
     Backbone,
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
 
 RUNS = Path("runs")
 """Where runs are written unless the user names a folder."""
-STOPPED = (
-    "interrupted: saved the best state of each run so far; "
-    "the same command with --resume goes on from here"
-)
 
 
 @takes_graph
@@ -92,6 +89,14 @@ def train(  # noqa: PLR0913 - one argument per option
             "the paired difference from the best by validation.",
         ),
     ] = False,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit",
+            help="Then train once more on all labels, validation and test too, for 'ppro predict "
+            "--refit'.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on with the same training, where it was stopped."),
@@ -129,7 +134,7 @@ def train(  # noqa: PLR0913 - one argument per option
 
       ppro train --nodes nodes.csv --edges edges.csv --label fraud --metric average-precision
     """
-    from ppro.cli.outcome import show_training
+    from ppro.cli.outcome import headline_of_training, show_training
     from ppro.compute.device import find_device
     from ppro.files import dump_json
     from ppro.insight.tracking import finish
@@ -161,8 +166,8 @@ def train(  # noqa: PLR0913 - one argument per option
     def load() -> tuple[Graph, Splits]:
         return graph_and_splits(config, reading, **graph.where)
 
-    if compare:
-        comparing.check(config.settings)
+    afterwards = Afterwards(compare, refit)
+    afterwards.check(config.settings)
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
     if recipe == AUTO:
@@ -180,10 +185,9 @@ def train(  # noqa: PLR0913 - one argument per option
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
         loaded, splits = load()
-        if compare:
-            comparing.check(config.settings, splits)
+        afterwards.check(config.settings, splits)
         notes = _notes(chosen, reading, loaded, splits)
-        console.err.print(_headline(config, loaded, [*notes, place.note]))
+        console.err.print(headline_of_training(config, loaded, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
         alone: Any = fitting.fit
         do = alone if ranks is None else partial(torchrun.lead, ranks, partition=partition)
@@ -194,14 +198,14 @@ def train(  # noqa: PLR0913 - one argument per option
         facts = _written(place, trained, config)
         if not result.history.interrupted:
             place.forget()
-            if compare:
-                facts = comparing.with_comparison(facts, loaded, splits, result, **speed)
+            done = loaded, splits, result
+            facts = afterwards.done(facts, config, *done, schema=schema, **speed)
         finish(trackers, console.warn, result.history, facts, Path(facts["out"]))
     show_training(facts, config, console.err if json else console.out)
     if json:
         print(dump_json(facts))
-    if facts["interrupted"] or (compare and comparing.is_missing(facts)):
-        console.warn(STOPPED if facts["interrupted"] else comparing.NOT_COMPARED)
+    if undone := afterwards.missing(facts):
+        console.warn(undone)
         raise typer.Exit(console.INTERRUPTED)
 
 
@@ -272,18 +276,3 @@ def _notes(recipe: Recipe, reading: Reading | None, graph: Graph, splits: Splits
     if reading is None:
         return [note for note in (dataset_info(recipe.dataset).note, recipe.note) if note]
     return [*reading.notes, *cautions(graph, splits, recipe.settings)]
-
-
-def _headline(config: RunConfig, graph: Graph, notes: Sequence[str]) -> str:
-    from ppro.cli.outcome import method_of
-
-    settings = config.settings
-    size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
-    work = f"{console.count(config.runs, 'run')} from seed {settings.seed}"
-    epochs = console.count(settings.training.epochs, "epoch")
-    lines = (
-        f"{config.dataset}: {size}, split {config.split}",
-        f"training {method_of(settings)}: {work}, at most {epochs}",
-        *notes,
-    )
-    return "\n".join(console.paragraph(line) for line in lines if line)

@@ -7,9 +7,9 @@ does so for folders of version 0.1, and ``problems`` says what is wrong with a f
 the folder of a training and its checkpoint, ``source`` the graph of a run, ``cautions`` what its
 labels and edges cannot do, ``torchrun`` the processes that train together; ``predicting`` applies a
 run to a graph or, with ``receptive``, to a part of one, ``calibrating`` adjusts its probabilities,
-and ``versions`` says what computed a result. ``estimator`` with ``estimator_parameters``,
-``node_description``, ``table_input``, ``scoring`` and ``saving`` is PPro on the contract of
-scikit-learn. Nothing here trains by itself, and nothing prints.
+``refit`` learns from all labels, and ``versions`` says what computed a result. ``estimator`` with
+``estimator_parameters``, ``node_description``, ``table_input``, ``scoring`` and ``saving`` is PPro
+on the contract of scikit-learn. Nothing here trains by itself, and nothing prints.
 """
 
 from typing import TYPE_CHECKING

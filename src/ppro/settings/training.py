@@ -56,7 +56,8 @@ class TrainingSettings(Group):
     )
     selection: Selection = Field(
         default="score",
-        description="what makes a state better: the metric, its moving average, or the loss",
+        description="what makes a state better: the metric, its moving average, the loss, or that "
+        "it comes last",
     )
     patience: int = Field(
         default=100, ge=1, le=MOST_EPOCHS, description="epochs without a better validation score"

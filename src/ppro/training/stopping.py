@@ -51,7 +51,8 @@ class Record:
         epochs: most epochs of a run.
         patience: epochs without a better state after which a run stops.
         selection: what makes a state better: the score on validation nodes (ties: the lower
-            loss), its exponential moving average, which noise moves less, or the loss.
+            loss), its exponential moving average, which noise moves less, the loss, or that it
+            comes later.
         quiet: epochs at the beginning that validate nothing; patience begins after them.
         lower_is_better: whether less of the score is better. Where it is not defined, the loss
             decides.
@@ -103,6 +104,8 @@ class Record:
         """Return what the states of this epoch are judged by. Shape ``[R]``."""
         if self.selection == "loss":
             return -loss
+        if self.selection == "last":
+            return self.now.to(loss.dtype).expand_as(loss)
         score = -score if self.lower_is_better else score
         if self.selection == "score":
             return torch.where(score.isnan(), -torch.inf, score)
