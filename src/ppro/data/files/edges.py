@@ -85,7 +85,7 @@ def end_columns(
 
 def names_without_header(columns: Sequence[str], index: NodeIndex) -> list[str] | None:
     """Return names for the columns of an edge list whose first row is an edge; else None."""
-    if len(columns) < 2 or (index.find([name.strip() for name in columns[:2]]) < 0).any():
+    if len(columns) < 2 or (index.find([name.strip() for name in columns[:2]])[0] < 0).any():
         return None
     return ["source", "target", *(f"column_{k}" for k in range(3, len(columns) + 1))]
 
@@ -101,14 +101,13 @@ def edge_pairs(
     notes: list[str] = []
     for side, name in enumerate(ends):
         cells = texts(frame[name])
-        pairs[:, side] = index.find(cells)
+        pairs[:, side], told = index.find(cells)
         unknown = np.flatnonzero(pairs[:, side] < 0)
         if unknown.size:
             where = f"{path}, row {int(unknown[0]) + 1}, column {name}"
             raise _unknown(where, cells[int(unknown[0])], unknown.size, len(frame), index)
-        if not notes and (other := index.other_spelling(cells, pairs[:, side])):
-            told = f"{path}: ids such as {other[0]!r} are taken for {other[1]!r}"
-            notes = [f"{told} of {index.path}, by their number"]
+        if told and not notes:
+            notes = [f"{path}: {told} of {index.path}, by their number"]
     return pairs, notes
 
 

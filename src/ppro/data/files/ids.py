@@ -61,19 +61,21 @@ class NodeIndex:
         index = arrow("pandas").Index(np.array(plain, dtype=object))
         return index if index.is_unique else None
 
-    def find(self, cells: Sequence[str]) -> IntArray:
-        """Return the number of the node that each cell names, -1 where none. Shape ``[E]``."""
+    def find(self, cells: Sequence[str]) -> tuple[IntArray, str]:
+        """Return the node that each cell names, -1 where none, and how some were understood.
+
+        The second is empty where every id is written as the node's. Shape: ``[E]``.
+        """
         found = np.array(self._index.get_indexer(np.array(cells, dtype=object)), dtype=np.int64)
         unknown = np.flatnonzero(found < 0)
-        if unknown.size and self._by_number is not None:
-            plain: list[Any] = [plain_number(cells[row]) for row in unknown.tolist()]
-            found[unknown] = self._by_number.get_indexer(np.array(plain, dtype=object))
-        return found
-
-    def other_spelling(self, cells: Sequence[str], found: IntArray) -> tuple[str, str] | None:
-        """Return an id in a cell and the id of the node it was taken for, where they differ."""
-        pairs = ((cell, self.ids[node]) for cell, node in zip(cells, found, strict=True))
-        return next((pair for pair in pairs if pair[0] != pair[1]), None)
+        if not unknown.size or self._by_number is None:
+            return found, ""
+        plain: list[Any] = [plain_number(cells[row]) for row in unknown.tolist()]
+        found[unknown] = self._by_number.get_indexer(np.array(plain, dtype=object))
+        first = int(unknown[0])
+        if found[first] < 0:
+            return found, ""
+        return found, f"ids such as {cells[first]!r} are taken for {self.ids[found[first]]!r}"
 
     def examples(self) -> str:
         """Return some ids for a message."""
