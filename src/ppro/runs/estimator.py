@@ -58,7 +58,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         epochs: most epochs of a run.
         patience: epochs without a better validation score before a run stops.
         metric: what validation and :meth:`score` measure: accuracy, balanced-accuracy, macro-f1,
-            roc-auc, or a metric of your own by its name.
+            weighted-f1, roc-auc, average-precision, log-loss, calibration-error, or your own.
         class_weight: "balanced", or a dict from classes to weights (1 where missing).
         validation_share: share of the training nodes held out where no validation mask is given.
         n_runs: runs trained together; the one with the best validation score is used.
