@@ -39,7 +39,9 @@ def is_missing(column: Any) -> Bools:
 
 def texts(column: Any) -> list[str]:
     """Return the cells as text, without spaces around it; missing ones are empty."""
-    return ["" if value is None or value != value else str(value).strip() for value in column]
+    # Columns of Arrow hand out their cells one by one much more slowly than an array does.
+    cells = column.to_numpy(dtype=object)
+    return ["" if value is None or value != value else str(value).strip() for value in cells]
 
 
 def numbers(path: Path, column: Any) -> Floats:
