@@ -120,3 +120,18 @@ def test_what_cannot_be_compared_is_refused(splits: Splits) -> None:
     with pytest.raises(SettingsError, match="no test nodes"):
         check_comparable(Settings(), splits.without_test())
     check_comparable(Settings(), splits)
+
+
+def test_less_of_a_loss_is_better(trained: Fit) -> None:
+    settings = tuple(one.replace(metric="log-loss") for one in trained.settings)
+    ours = replace(trained, settings=settings, test_score=torch.tensor([0.4, 0.5]))
+    tried = [
+        Bare(0, torch.tensor([0.9, math.nan]), torch.tensor([0.0, 0.0]), "log-loss"),
+        Bare(1, torch.tensor([0.6, 0.6]), torch.tensor([0.7, 0.9]), "log-loss"),
+        Bare(2, torch.tensor([0.8, 0.7]), torch.tensor([0.0, 0.0]), "log-loss"),
+    ]
+    found = against_backbone(ours, tried)
+    assert found["steps"] == 1
+    assert found["tried"]["1"] == pytest.approx(0.6)
+    assert found["difference"] == pytest.approx(-0.35)
+    assert found["verdict"] == "better"

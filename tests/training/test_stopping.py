@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from hypothesis import given, settings
@@ -111,3 +113,32 @@ def test_what_makes_a_state_better() -> None:
         level = SMOOTHING * level + (1 - SMOOTHING) * accuracy
         averages.append(level / (1 - SMOOTHING**epoch))
     assert scores("smoothed", peak, losses) == averages.index(max(averages))
+
+
+def fed(rows: list[tuple[float, float]], **options: Any) -> Record:
+    """Feed a record of one run with scores and losses; its state is the number of the epoch."""
+    record = Record([torch.full((1, 1), -1.0)], len(rows), len(rows), **options)
+    for epoch, (score, loss) in enumerate(rows):
+        seen = torch.zeros(len(MEASURED), 1)
+        seen[MEASURED.index("val_score")], seen[MEASURED.index("val_loss")] = score, loss
+        record.update(seen, [torch.full((1, 1), float(epoch))])
+    return record
+
+
+def test_less_is_better_where_the_metric_says_so() -> None:
+    rows = [(0.9, 1.0), (0.3, 1.0), (0.5, 1.0), (0.3, 0.5), (0.4, 0.1)]
+    assert fed(rows, lower_is_better=True).states[0].item() == 3
+    assert fed(rows).states[0].item() == 0
+    steady = [(0.9, 1.0), (0.5, 1.0), (0.5, 1.0), (0.9, 1.0)]
+    assert fed(steady, lower_is_better=True, selection="smoothed").states[0].item() == 2
+
+
+def test_the_loss_decides_where_the_metric_is_not_defined() -> None:
+    rows = [(math.nan, 1.0), (math.nan, 0.4), (math.nan, 0.7), (math.nan, math.nan)]
+    assert fed(rows).states[0].item() == 1
+    assert fed([*rows, (0.1, 2.0)]).states[0].item() == 4
+
+
+def test_the_last_state_that_has_a_loss_can_be_kept() -> None:
+    rows = [(0.9, 1.0), (0.8, 2.0), (0.1, 9.0), (0.9, math.nan)]
+    assert fed(rows, selection="last").states[0].item() == 2

@@ -61,7 +61,7 @@ class RocAuc(_OneAgainstRest):
 
     def of_class(self, scores: Tensor, positive: Tensor, counted: Tensor) -> Tensor:
         """Return the chance that a node of the class is before one of another."""
-        below, up_to = _ranks(scores, counted)
+        below, up_to = (_below(scores, counted, or_equal=equal) for equal in (False, True))
         number = positive.sum(-1)
         others = counted.sum(-1) - number
         ranks = (positive * (below + up_to + 1) / 2).sum(-1)
@@ -79,17 +79,16 @@ class AveragePrecision(_OneAgainstRest):
 
     def of_class(self, scores: Tensor, positive: Tensor, counted: Tensor) -> Tensor:
         """Return the mean over the nodes of the class."""
-        taken = counted.sum(-1, keepdim=True) - _ranks(scores, counted)[0]
+        taken = counted.sum(-1, keepdim=True) - _below(scores, counted)
         number = positive.sum(-1, keepdim=True)
-        found = number - _ranks(scores, positive)[0]
+        found = number - _below(scores, positive)
         return (positive * found / taken.clamp(min=1)).sum(-1) / number[:, 0]
 
 
-def _ranks(scores: Tensor, among: Tensor) -> tuple[Tensor, Tensor]:
-    """Return for every score how many among some are below it, and how many are not above it.
+def _below(scores: Tensor, among: Tensor, *, or_equal: bool = False) -> Tensor:
+    """Return for every score how many among some are below it, or not above it.
 
     Shapes ``[R, m]``, in double precision.
     """
     last = torch.where(among > 0, scores, torch.inf).sort(-1).values
-    below, up_to = (torch.searchsorted(last, scores, right=right) for right in (False, True))
-    return below.to(torch.float64), up_to.to(torch.float64)
+    return torch.searchsorted(last, scores, right=or_equal).to(torch.float64)
