@@ -63,8 +63,12 @@ def _nodes(part: str) -> str:
     return "validation" if part == "val" else part
 
 
-def advice(facts: Mapping[str, Any]) -> list[str]:
-    """Return what must be known of a result, each with what to do about it."""
+def advice(facts: Mapping[str, Any], *, weighted: bool) -> list[str]:
+    """Return what must be known of a result, and what to do about it.
+
+    Args:
+        weighted: whether the classes have weights already.
+    """
     from ppro.training.verdicts import is_rare, verdicts
 
     lines = verdicts(facts)
@@ -75,5 +79,8 @@ def advice(facts: Mapping[str, Any]) -> list[str]:
     tips = []
     if metric == "accuracy":
         tips.append(f"--metric {better} selects epochs and settings by it")
-    tips.append("--class-weight balanced makes rare classes count")
-    return [*lines[:-1], f"{lines[-1]}; {', '.join(tips)}"]
+    if not weighted:
+        tips.append("--class-weight balanced makes rare classes count")
+    if rare:
+        tips.append("'ppro predict --threshold best' takes the threshold with the best F1")
+    return [*lines[:-1], "; ".join([lines[-1], *([", ".join(tips)] if tips else [])])]

@@ -63,7 +63,8 @@ def show_training(facts: dict[str, Any], config: RunConfig, where: Console) -> N
     where.print("steps that the nodes chose (share of all nodes, all runs)")
     where.print(histogram(facts["steps"], "█▏" if where.encoding.startswith("utf") else "#."))
     where.print()
-    for line in [*_collapsed(facts, config.settings), *advice(facts)]:
+    weighted = bool(config.settings.training.class_weight)
+    for line in [*_collapsed(facts, config.settings), *advice(facts, weighted=weighted)]:
         where.print(console.paragraph(line))
         where.print()
     if lines := class_table(facts):
