@@ -52,6 +52,7 @@ def test_packed_tables_are_read_as_plain_ones(tmp_path: Path) -> None:
         (gzip.compress(b""), "the packed file is empty"),
         (gzip.compress(b"id,x,topic\n0,1,\xff\n"), "not UTF-8"),
     ],
+    ids=["plain", "cut", "empty", "latin"],
 )
 def test_damaged_packed_tables(tmp_path: Path, content: bytes, why: str) -> None:
     source = packed(tmp_path)
