@@ -162,7 +162,7 @@ def test_an_unexpected_error_is_one_line_too(
     ("error", "told"),
     [
         (PermissionError(13, "Permission denied", "x/y"), "x/y: Permission denied; make it access"),
-        (MemoryError(), "out of memory; train fewer --runs at a time"),
+        (MemoryError(), "train fewer --runs at a time"),
     ],
 )
 def test_errors_of_the_machine_have_a_remedy(

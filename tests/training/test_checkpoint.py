@@ -241,7 +241,7 @@ def test_resume_needs_a_checkpoint(graph: Graph, splits: Splits) -> None:
 
 
 def test_a_write_that_fails_leaves_the_file_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "file"
     write_durably(path, b"old")
@@ -250,8 +250,8 @@ def test_a_write_that_fails_leaves_the_file_before_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(RunError, match="No space left on device"):
-        Keeper(path, {}, 0).save({"x": torch.zeros(1)})
+    Keeper(path, {}, 0).save({"x": torch.zeros(1)})
+    assert "No space left on device" in caplog.text
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

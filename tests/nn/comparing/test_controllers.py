@@ -143,10 +143,10 @@ def test_what_costs_less_is_learned(strategy: type[Strategy]) -> None:
 
 def test_a_strategy_without_a_comparing_form_says_so() -> None:
     class Stays(Strategy):
-        name = "stays-for-a-test"
-
         def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None: ...
 
+    # Named only now: a class with a name registers itself, for all tests that follow.
+    Stays.name = "stays"
     made, x = controllers_of(sizes := Sizes(2, 1, 2, 2, 0)), sizes.draw()
     with pytest.raises(SettingsError, match="has no comparing form; set teaching=paper"):
         made.follow(Stays, evidence(x.p, x.near, x.z))

@@ -176,4 +176,4 @@ def test_the_size_of_a_batch_follows_the_graph() -> None:
     graph = subject().graph
     cpu = torch.device("cpu")
     assert batch_size(graph, Settings(), cpu) == ON_CPU
-    assert batch_size(graph, Settings(hidden=10**9), cpu) == 1
+    assert batch_size(graph, Settings(hidden=65_536, max_steps=1000), cpu) == 1

@@ -36,6 +36,7 @@ class ResGAT(Residual, Attending):
 
     name: ClassVar[str] = "res-gat"
     title: ClassVar[str] = "residual GAT"
+    uses_weights: ClassVar[bool] = False
     settings_class: ClassVar[type[NetworkSettings]] = ResGATSettings
     spaces: ClassVar[Mapping[Kind, Space]] = residual_spaces.BACKBONE
 

@@ -26,6 +26,7 @@ class ResSAGE(Residual, Averaging):
 
     name: ClassVar[str] = "res-sage"
     title: ClassVar[str] = "residual SAGE"
+    uses_weights: ClassVar[bool] = False
     settings_class: ClassVar[type[NetworkSettings]] = ResidualSettings
     spaces: ClassVar[Mapping[Kind, Space]] = residual_spaces.BACKBONE
 
