@@ -1,8 +1,21 @@
 """Errors that a user can act on: each message names the cause and a remedy."""
 
+LONGEST = 1_500
+"""Characters of a message."""
+
 
 class PProError(Exception):
-    """Base of every error the user can mend; the command line shows its text and exits with 2."""
+    """Base of every error the user can mend; the command line shows its text and exits with 2.
+
+    A text is one line of bounded length, whatever names and cells of files stand in it: the cause
+    at its beginning and the remedy at its end are kept.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        line = "\\n".join(str(text).splitlines())
+        if len(line) > LONGEST:
+            line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 3 :]}"
+        super().__init__(line)
 
 
 class DataError(PProError):

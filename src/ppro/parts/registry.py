@@ -8,6 +8,9 @@ from typing import Any
 
 from ppro.errors import SettingsError
 
+LONGEST = 100
+"""Characters of a word whose neighbours are looked for."""
+
 
 def nearest(key: str, valid: Sequence[str], otherwise: str = "") -> str:
     """Return a phrase that names the valid key nearest to a wrong one.
@@ -15,7 +18,7 @@ def nearest(key: str, valid: Sequence[str], otherwise: str = "") -> str:
     Args:
         otherwise: what to say where none is near; by default the phrase lists all.
     """
-    found = difflib.get_close_matches(key, valid, n=1, cutoff=0.4)
+    found = difflib.get_close_matches(str(key)[:LONGEST], valid, n=1, cutoff=0.4)
     if found:
         return f"did you mean '{found[0]}'?"
     return otherwise or f"valid: {', '.join(sorted(valid))}"
@@ -48,13 +51,15 @@ class Registry:
         Raises:
             SettingsError: there is none of that name.
         """
+        # What a file or an option holds may be anything, and a list is not even looked for.
+        name = name if isinstance(name, str) else str(name)
         if name not in self._parts and name in self._addresses:
             module, _, attribute = self._addresses[name].partition(":")
             self._parts[name] = getattr(import_module(module), attribute)
         if name not in self._parts:
             raise SettingsError(
-                f"no {self.kind} '{name}'; {nearest(name, self.names())} (one of your own is known "
-                "once the script that defines it has run: ppro --load FILE)"
+                f"no {self.kind} '{name[:LONGEST]}'; {nearest(name, self.names())} (one of your "
+                "own is known once the script that defines it has run: ppro --load FILE)"
             )
         return self._parts[name]
 
@@ -64,7 +69,8 @@ class Registry:
         Raises:
             SettingsError: there is none of that name.
         """
-        return name if name in self._addresses else (self.get(name), name)[1]
+        known = isinstance(name, str) and name in self._addresses
+        return name if known else (self.get(name), name)[1]
 
     def register(self, name: str, part: Any) -> None:
         """Make a part known by its name; defined again under the same name, it is replaced.

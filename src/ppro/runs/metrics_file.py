@@ -52,7 +52,9 @@ def _columns(rows: list[dict[str, Any]]) -> Columns:
         raise ValueError("epochs begin at 1, runs at 0")
     if epochs * runs > MOST_CELLS + SPARSE * len(rows):
         raise ValueError(f"{epochs} epochs of {runs} runs in {len(rows)} lines")
-    names = [name for name in rows[0] if name not in ("epoch", "run")]
+    if missing := [name for name in MEASURED if name not in rows[0] and name != "val_score"]:
+        raise ValueError(f"no {missing[0]}")
+    names = [name for name in rows[0] if name in MEASURED]
     table = {name: np.full((epochs, runs), np.nan) for name in names}
     for row in rows:
         for name in names:

@@ -15,6 +15,7 @@ from ppro.files import read_text
 from ppro.graph.core import Graph
 from ppro.nn.network import Network
 from ppro.runs.config import RunConfig, Trained, run_settings
+from ppro.runs.facts import check_facts
 from ppro.runs.metrics_file import Columns, history_of, read_metrics
 from ppro.runs.nodes import NodeRecords, read_records
 from ppro.runs.problems import reading
@@ -147,42 +148,11 @@ def read_facts(folder: Path, runs: int) -> dict[str, Any]:
     path = folder / RESULT
     with reading(path):
         facts = json.loads(read_text(path))
+        check_facts(facts)
         rows = [_scored(row) for row in facts["per_run"]]
         if len(rows) != runs or not all(row["epochs"] >= 0 < row["best_epoch"] for row in rows):
             raise ValueError("a run is missing")
-        _check_kinds(facts, rows)
     return {**facts, "per_run": rows}
-
-
-def _check_kinds(facts: Mapping[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Refuse values of another kind than a result has."""
-    for where in (facts, *rows):
-        for key, value in where.items():
-            wanted = _KINDS.get(key)
-            if wanted is not None and not (value is None or isinstance(value, wanted)):
-                raise ValueError(f"{key} is {type(value).__name__}")
-    for row in rows:
-        if any(type(row[key]) is not int for key in ("epochs", "best_epoch", "seed")):
-            raise ValueError("epochs and seeds are whole numbers")
-
-
-_NUMBER = (int, float)
-_KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(
-        ("dataset", "split", "strategy", "backbone", "metric", "out", "device"), (str,)
-    ),
-    **dict.fromkeys(("runs", "seed", "epochs", "threads", "best_run", "run", "best_epoch"), (int,)),
-    **{
-        f"{part}{score}_{what}": _NUMBER
-        for part in ("val", "test")
-        for score in ("", "_score")
-        for what in ("mean", "std")
-    },
-    **dict.fromkeys(("val_accuracy", "test_accuracy", "val_score", "test_score"), _NUMBER),
-    **{"seconds": _NUMBER, "paper": _NUMBER, "interrupted": (bool,)},
-    **{"notes": (list,), "steps": (list,), "diagnosis": (dict,), "versions": (dict,)},
-}
-"""What the values of ``result.json`` are, where somebody reads them; each may be null."""
 
 
 def _scored(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDA
         with archive.open(member) as stream:
             found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
             return found
-    except (ValueError, TypeError, SyntaxError, RecursionError) as error:
+    except (ValueError, TypeError, SyntaxError, RecursionError, TokenError) as error:
         reason = " ".join(str(error).split())[:LONGEST] or type(error).__name__
         raise DataError(f"{path}: array {name} is damaged ({reason}); write it again") from None
 

@@ -1,6 +1,7 @@
 """GraphML files, read by NetworkX once it is certain that they declare nothing dangerous."""
 
 import io
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,10 @@ def _parsed(path: Path) -> Any:
     from networkx import NetworkXException, read_graphml
 
     try:
-        return read_graphml(_Whole(path), node_type=str, force_multigraph=True)
+        with warnings.catch_warnings():
+            # NetworkX remarks on attributes without a type, which are text here as well.
+            warnings.simplefilter("ignore")
+            return read_graphml(_Whole(path), node_type=str, force_multigraph=True)
     except (NetworkXException, ParseError, ValueError, KeyError, TypeError) as error:
         raise _broken(path, error) from None
     except (AttributeError, IndexError, RecursionError) as error:

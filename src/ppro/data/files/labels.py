@@ -97,7 +97,7 @@ def _whole(text: str) -> str:
     except InvalidOperation:
         return text
     # Not through a float, which tells whole numbers above 2^53 no longer apart.
-    is_whole = value.is_finite() and value.adjusted() < LONGEST_NUMBER and value % 1 == 0
+    is_whole = value.is_finite() and value.adjusted() < LONGEST_NUMBER and value == int(value)
     return str(int(value)) if is_whole else text
 
 

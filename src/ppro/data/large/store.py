@@ -15,6 +15,7 @@ meta.json                            format, sizes, class names, the bytes of ea
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Literal
 
 import numpy as np
@@ -126,8 +127,8 @@ def open_array(folder: Path, name: str, meta: Meta) -> np.memmap[Any, Any]:
     try:
         check_regular(path)
         found = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+    except (OSError, ValueError, SyntaxError, TypeError, TokenError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
         raise DataError(f"{path}: not a readable .npy file ({reason}); make it again") from None
     shape, dtype = meta.shape(name), np.dtype(ARRAYS[name])
     mapped = isinstance(found, np.memmap) and found.flags.c_contiguous

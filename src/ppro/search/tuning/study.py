@@ -10,7 +10,7 @@ import optuna
 from optuna.exceptions import DuplicatedStudyError, UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from ppro.errors import RunError
+from ppro.errors import RunError, SettingsError
 from ppro.search.tuning.guards import new_worker
 from ppro.search.tuning.pruning import KEPT, TopShare
 from ppro.search.tuning.sampling import BatchSampler, key_of
@@ -78,7 +78,13 @@ class SharedStudy:
                 self.study.enqueue_trial(params)
             self.study.set_user_attr(IDENTITY, identity)
             return
-        known = read_identity(known)
+        try:
+            known = read_identity(known)
+        except (ValueError, KeyError, TypeError, AttributeError, SettingsError):
+            raise RunError(
+                f"study {self.study.study_name}: what it was begun with cannot be read; begin "
+                "another --study"
+            ) from None
         differing = sorted(k for k in identity | known if identity.get(k) != known.get(k))
         if differing:
             raise RunError(
