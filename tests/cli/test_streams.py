@@ -174,3 +174,16 @@ def test_a_spreadsheet_finds_no_formula(ppro: Command, workplace: Path) -> None:
     assert not any(cell.startswith(("=", "+", "@")) for row in safe for cell in row)
     assert [[cell.removeprefix("'") for cell in row] for row in safe] == raw
     assert raw[1][0].startswith("=cmd")
+
+
+def test_a_search_without_room_for_its_journal_is_one_line(workplace: Path) -> None:
+    words = "tune csbm --option nodes=60 --trials 2 --seeds 1 --set epochs=3"
+    for room in (0, 8):
+        ended = shell(f"trap '' XFSZ; ulimit -f {room}; ppro {words}")
+        assert ended.returncode == 2, ended.stderr
+        errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+        assert len(errors) == 1
+        assert "File too large" in errors[0]
+        assert "unexpected" not in ended.stderr
+    whole = shell(f"ppro {words}")
+    assert whole.returncode == 0, whole.stderr

@@ -8,6 +8,7 @@ What they share is in ``console``, ``streams``, ``options``, ``file_options``,
 called, so that help comes without PyTorch.
 """
 
+import errno
 import logging
 import sys
 from pathlib import Path
@@ -32,6 +33,9 @@ from ppro.cli import (
 from ppro.cli.streams import WarningLines, forgive, lost_output, visible
 from ppro.errors import PProError, RankError
 from ppro.parts.scripts import load_scripts
+
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""What a system says where there is no room; it does not always say of which file."""
 
 
 class _Group(TyperGroup):
@@ -128,6 +132,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return told, 2
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}; make it accessible or name another place", 2
+    if isinstance(error, OSError) and error.errno in FULL:
+        return f"a file cannot be written ({error.strerror}); make room and run it again", 2
     text = " ".join(str(error).split())
     told = f"unexpected {type(error).__name__}: {text}"
     return f"{told}; run again as 'ppro --debug …' and report the traceback", 1
