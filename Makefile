@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install train test coverage mutation docs recipes format clean
+.PHONY: install train test coverage mutation hostile fuzz faults docs recipes format clean
 
 install: $(VENV)/.installed
 
@@ -39,6 +39,18 @@ mutation: install
 	rm -rf mutants
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results --all true | $(BIN)/python tools/mutation.py results/mutation.json
+
+# Files, run folders, settings and environments that nobody would give; the table of docs/safety.md.
+hostile: install
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.hostile --page docs/safety.md
+
+# Every reader on files that Hypothesis draws and spoils, for ten minutes.
+fuzz: install
+	OMP_NUM_THREADS=1 $(BIN)/python -W ignore -m tests.hostile.fuzz --seconds 600
+
+# A hundred kills and fifty full disks, and the same end; a quarter of an hour.
+faults: install
+	$(BIN)/python -m tests.hostile.faults
 
 # The recipes that ship with the package, from what results/ records.
 recipes: install

@@ -31,10 +31,9 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("redirected", "told"),
     [
-        ("| true", ""),
         ("2>&- >&-", ""),
         pytest.param("> /dev/full", "warning: standard output: cannot be", marks=needs_full),
-        pytest.param("2> /dev/full", "", marks=needs_full),
+        pytest.param("2> /dev/full | true", "", marks=needs_full),
     ],
 )
 def test_a_stream_that_fails_does_not_end_a_training(
@@ -178,12 +177,11 @@ def test_a_spreadsheet_finds_no_formula(ppro: Command, workplace: Path) -> None:
 
 def test_a_search_without_room_for_its_journal_is_one_line(workplace: Path) -> None:
     words = "tune csbm --option nodes=60 --trials 2 --seeds 1 --set epochs=3"
-    for room in (0, 8):
-        ended = shell(f"trap '' XFSZ; ulimit -f {room}; ppro {words}")
-        assert ended.returncode == 2, ended.stderr
-        errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
-        assert len(errors) == 1
-        assert "File too large" in errors[0]
-        assert "unexpected" not in ended.stderr
+    ended = shell(f"trap '' XFSZ; ulimit -f 8; ppro {words}")
+    assert ended.returncode == 2, ended.stderr
+    errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert "File too large" in errors[0]
+    assert "unexpected" not in ended.stderr
     whole = shell(f"ppro {words}")
     assert whole.returncode == 0, whole.stderr

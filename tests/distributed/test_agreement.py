@@ -42,16 +42,20 @@ def prepared(ranks: RankGroup, what: str) -> tuple[str, float]:
     return "", 0.0
 
 
-@pytest.mark.parametrize("what", ["lr", "seed", "number of runs", "splits", "graph", "partition"])
-def test_ranks_that_differ_are_named(what: str) -> None:
-    for told, seconds in on_ranks(2, prepared, what):
-        assert told.startswith("rank 1 was started with another ")
-        assert what in told
-        assert seconds < 10
+DIFFERENT = ("lr", "seed", "number of runs", "splits", "graph", "partition")
 
 
-def test_ranks_that_agree_begin() -> None:
-    assert on_ranks(2, prepared, "nothing") == [("", 0.0), ("", 0.0)]
+def each(ranks: RankGroup) -> dict[str, tuple[str, float]]:
+    return {what: prepared(ranks, what) for what in (*DIFFERENT, "nothing")}
+
+
+def test_ranks_that_differ_are_named() -> None:
+    for found in on_ranks(2, each):
+        assert found.pop("nothing") == ("", 0.0)
+        for what, (told, seconds) in found.items():
+            assert told.startswith("rank 1 was started with another ")
+            assert what in told
+            assert seconds < 10
 
 
 class Told(RankGroup):
