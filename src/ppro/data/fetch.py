@@ -94,7 +94,7 @@ def obtain(
             except Unavailable as reason:
                 failures.append(f"{source.label}: {reason}")
     by_hand = [(folder or cache) / file.path for file in _wanted(info, part)]
-    raise DataError(_report(info.name, failures, by_hand, folder=folder, offline=offline))
+    raise NoSourceError(_report(info.name, failures, by_hand, folder=folder, offline=offline))
 
 
 def _wanted(info: DatasetInfo, part: Part) -> Files:
