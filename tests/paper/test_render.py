@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ppro.paper.panels import Column, Panel, PaperNumber, Table
 from ppro.paper.render import comparisons, entries, latex, markdown, section
 from ppro.paper.store import Store
-from ppro.paper.tables import Column, Panel, PaperNumber, Table
 from tests.paper.support import keep, reached
 
 PANEL = Panel(
@@ -43,7 +43,11 @@ def test_markdown(tmp_path: Path) -> None:
     text = markdown(TABLE, store(tmp_path))
     assert "| GCNII* | 84.1 ± 0.5 (85.3, -1.2*) | – |" in text
     assert "| L2B | **85.1 ± 0.5** (85.0, +0.1) | – |" in text
-    assert "Configurations tried by each search: 32." in text
+    assert (
+        "Configurations tried by each search: 32, each with 3 to 5 runs on seeds from 1000" in text
+    )
+    assert "seeds from 0 on" in text
+    assert "Drawn from: GCNII* 72; APPNP, backbone alone 108; L2B 3,456." in text
     assert "| L2B | APPNP, backbone alone | Cora | +0.60 | 0.30 |" in text
 
 
@@ -57,14 +61,14 @@ def test_pairs_need_the_same_runs(tmp_path: Path) -> None:
     made = store(tmp_path)
     assert len(comparisons(PANEL, made)) == 1
     keep(made, "cells/cora.public/l2b", reached([84.0]), configurations=1)
-    assert comparisons(PANEL, made) == []
+    assert comparisons(PANEL, made) == {}
 
 
 def test_a_place_without_a_result_says_what_is_missing(tmp_path: Path) -> None:
     empty = Store(tmp_path)
     text = markdown(TABLE, empty)
     assert "| GCNII* | missing (85.3) | – |" in text
-    assert "Nothing measured yet." in text
+    assert "Not recorded yet." in text
     assert "Paired over" not in text
     assert entries(PANEL, empty)["gcnii-star", "Cora"].difference == ""
     assert "L2B & -- & -- \\\\" in latex(TABLE, empty)
@@ -79,7 +83,7 @@ def test_a_panel_that_is_studied_shows_validation_and_the_use_of_steps(tmp_path:
     assert "| validation; nodes at other steps than the two most common | Cora | Texas |" in text
     assert "| L2B | 82.2; 15 % | – |" in text
     assert "| APPNP, backbone alone | 0.0; not recorded | – |" in text
-    assert "Runs: 2. Configurations tried by each search: 8 to 32." in text
+    assert "Runs: 2, seeds from 0 on. Configurations tried by each search: 8 to 32, each" in text
 
 
 def test_a_section_is_a_table_or_the_command_that_measures_it() -> None:

@@ -5,7 +5,8 @@ import pytest
 from ppro.data import dataset_info, kind_of
 from ppro.nn.backbones.gcn import GCN
 from ppro.nn.strategies.learn_to_break import LearnToBreak
-from ppro.paper.tables import OURS, TABLES, PaperNumber, searches_behind
+from ppro.paper.panels import PaperNumber
+from ppro.paper.tables import OURS, TABLES, searches_behind
 from ppro.parts import BACKBONES, STRATEGIES
 from ppro.search.methods import find_method, method_names
 from ppro.settings.recipes import recipe_names, shipped_recipe

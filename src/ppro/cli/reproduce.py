@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from ppro.paper.sections import Words
 
 LIST = "list"
+BY_NUMBER = {
+    "table1": "homophilous",
+    "table2": "heterophilous",
+    "table3": "backbones",
+    "table4": "depth",
+    "table5": "l2p",
+    "table6": "datasets",
+}
+"""The paper's tables by their numbers."""
 
 
 def names_of_results() -> dict[str, tuple[str, ...]]:
@@ -38,7 +47,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     names: Annotated[
         list[str],
         typer.Argument(
-            help="Tables and figures by name, run in their order; all; or list, which names them.",
+            help="Tables and figures by name, run in their order, or table1 … table6; all; or "
+            "list, which names them.",
             metavar="NAME…",
         ),
     ],
@@ -57,11 +67,21 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     configurations: Annotated[
         int, typer.Option(min=1, help="Configurations that every search tries.")
     ] = CONFIGURATIONS,
+    space: Annotated[
+        str | None,
+        shown(
+            "What searches draw from: own, the space of each table, or paper, the exact grid of "
+            "the paper for every method.",
+            "own",
+        ),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Tasks side by side, each a process.")] = 1,
     results: Annotated[
         Path | None,
         shown(
-            "Folder of the result files.", "results, or results-quick with --quick", readable=False
+            "Folder of the result files.",
+            "results; results-quick with --quick, results-paper with --space paper",
+            readable=False,
         ),
     ] = None,
     render_only: Annotated[
@@ -95,15 +115,20 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce planted personal --device cuda --jobs 4
 
+      ppro reproduce table1 --space paper --only cora
+
       ppro reproduce all --render-only --page docs/results.md
     """
     from ppro.compute.device import find_device
     from ppro.paper.experiment import QUICK, Plan
+    from ppro.search.offers import check_space
 
     wanted = _wanted(names)
     if not wanted:
         return
-    root = results or Path("results-quick" if quick else "results")
+    space = check_space(space)
+    parts = ["results", *(["quick"] if quick else []), *([space] if space else [])]
+    root = results or Path("-".join(parts))
     root.mkdir(parents=True, exist_ok=True)
     plan = Plan(
         root,
@@ -114,6 +139,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         offline=offline,
         threads=max(1, (os.cpu_count() or 1) // jobs) if jobs > 1 else None,
         changes=QUICK if quick else {},
+        space=space,
     )
     if not render_only:
         _run_missing(wanted, plan, _chosen_words(only), jobs)
@@ -129,6 +155,7 @@ def _wanted(names: list[str]) -> tuple[str, ...]:
     if names == [LIST]:
         console.out.print(console.fields([(kind, ", ".join(v)) for kind, v in by_kind.items()]))
         return ()
+    names = [BY_NUMBER.get(name, name) for name in names]
     for name in names:
         if name not in (*known, "all"):
             hint = nearest(name, (*known, "all", LIST))

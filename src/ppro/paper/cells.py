@@ -1,13 +1,14 @@
 """A cell of a table or figure: a method on a graph, at the settings that its search chose."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppro.data import kind_of
 from ppro.data.names import PUBLIC
 from ppro.paper.experiment import Candidate, Experiment, Keep, Plan
 from ppro.search.methods import find_method
+from ppro.search.offers import USUAL, Offer
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
@@ -22,6 +23,7 @@ class Cell:
     Args:
         changes: settings that differ from those that the search chose, such as the depth.
         keep: what is kept of the runs.
+        offer: what its search is offered.
     """
 
     dataset: str
@@ -29,18 +31,20 @@ class Cell:
     method: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     keep: Keep = "accuracies"
+    offer: Offer = USUAL
 
     @property
     def searched(self) -> str:
         """Return the place of the search that it rests on."""
-        return f"search/{self.dataset}.{self.split}/{self.method}"
+        return f"search/{self.offer.folder}{self.dataset}.{self.split}/{self.method}"
 
     @property
     def place(self) -> str:
         """Return the place of its results, which names what differs from the chosen settings."""
         variant = ",".join(f"{key}={value}" for key, value in sorted(self.changes.items()))
         name = f"{self.method}@{variant}" if variant else self.method
-        return f"{_FOLDERS[self.keep]}/{self.dataset}.{self.split}/{name}"
+        folder = f"{_FOLDERS[self.keep]}/{self.offer.folder}"
+        return f"{folder}{self.dataset}.{self.split}/{name}"
 
 
 def searches(cells: Iterable[Cell], plan: Plan) -> list[Experiment]:
@@ -52,8 +56,13 @@ def searches(cells: Iterable[Cell], plan: Plan) -> list[Experiment]:
 
 
 def _search(cell: Cell, plan: Plan) -> Experiment:
-    kind = kind_of(cell.dataset)
-    drawn = find_method(cell.method).candidates(kind, plan.configurations)
+    kind, offer, method = (
+        kind_of(cell.dataset),
+        cell.offer.named(plan.space),
+        find_method(cell.method),
+    )
+    drawn = offer.candidates(method, kind, plan.configurations)
+    space = kind if offer == USUAL else f"{offer.folder}{kind}"
     return Experiment(
         cell.searched,
         cell.dataset,
@@ -62,7 +71,7 @@ def _search(cell: Cell, plan: Plan) -> Experiment:
         SEEDS_OF_FIXED if cell.split == PUBLIC else SEEDS_OF_RANDOM,
         SEARCH_SEED,
         tested=False,
-        facts={"method": cell.method, "space": kind, "configurations": len(drawn)},
+        facts={"method": cell.method, "space": space, "configurations": len(drawn)},
     )
 
 
@@ -87,10 +96,21 @@ def _experiment(cell: Cell, plan: Plan, without_search: bool) -> Experiment:
         "method": cell.method,
         "changes": dict(cell.changes),
         "configurations": configurations,
+        "offered": _offered(cell, plan) if configurations else 0,
         "search_validation": validation,
     }
     where = cell.place, cell.dataset, cell.split
     return Experiment(*where, candidates, plan.runs, keep=cell.keep, facts=facts)
+
+
+def _offered(cell: Cell, plan: Plan) -> int:
+    """Return how many configurations its search could draw from."""
+    return offered(replace(cell, offer=cell.offer.named(plan.space)))
+
+
+def offered(cell: Cell) -> int:
+    """Return how many configurations there are in what a cell is offered."""
+    return cell.offer.size(find_method(cell.method), kind_of(cell.dataset))
 
 
 def _chosen(
@@ -108,7 +128,8 @@ def _chosen(
     if without_search:
         return shipped_recipe(f"{cell.dataset}-{cell.method}").settings, 0, None
     if plan.configurations == 0:
-        return find_method(cell.method).candidates(kind_of(cell.dataset), 1)[0], 0, None
+        method, kind = find_method(cell.method), kind_of(cell.dataset)
+        return cell.offer.named(plan.space).candidates(method, kind, 1)[0], 0, None
     return None, 0, None
 
 

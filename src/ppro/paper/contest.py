@@ -10,6 +10,7 @@ from ppro.paper.cells import Cell
 from ppro.paper.experiment import Candidate
 from ppro.paper.store import Store
 from ppro.paper.tables import TABLES, searches_behind
+from ppro.search.offers import USUAL
 from ppro.settings.settings import Settings
 
 _METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
@@ -85,6 +86,7 @@ def _competing(dataset: str, strategy: str) -> list[Cell]:
         for cell in measured.values()
         if (cell.dataset, cell.split) == (dataset, split)
         and cell.method in methods
+        and cell.offer == USUAL
         and cell.changes in _DESIGNS
     ]
     return sorted(cells, key=lambda cell: (bool(cell.changes), cell.method, cell.place))

@@ -42,6 +42,7 @@ class Plan:
         root: the folder of results.
         runs: runs of every cell.
         configurations: tried by every search; 0 for no search: the first one is taken.
+        space: a space by name, instead of that of each table.
         device: where to train.
         changes: settings changed in all experiments but searches.
     """
@@ -54,6 +55,7 @@ class Plan:
     offline: bool = False
     threads: int | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    space: str | None = None
 
     @property
     def store(self) -> Store:

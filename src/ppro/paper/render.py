@@ -4,16 +4,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ppro.data.names import PUBLIC
 from ppro.files import markdown_table
-from ppro.paper.statistics import Comparison, compare, mean_and_spread, standard_error
+from ppro.paper.cells import offered
+from ppro.paper.panels import Column, Panel, PaperNumber, Table
+from ppro.paper.statistics import (
+    LEVEL,
+    Comparison,
+    Judged,
+    compare,
+    judged,
+    mean_and_spread,
+    standard_error,
+)
 from ppro.paper.store import Store
-from ppro.paper.tables import Column, Panel, PaperNumber, Table
 from ppro.search.methods import find_method
+from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 
 LEGEND = (
     "Test accuracy in percent, mean ± standard deviation over the runs; in brackets the paper's "
     "number and our difference from it, marked * where it exceeds two standard errors of our mean. "
-    "**Bold**: the best mean of a column."
+    "**Bold**: the best mean of a column. Under a table, *better* and *worse* stand where the "
+    f"paired t-test says so at a level of {LEVEL} after Holm's correction for all comparisons of "
+    "that table."
 )
 
 
@@ -69,27 +82,45 @@ def _result(panel: Panel, row: str, column: Column, store: Store) -> Mapping[str
     return store.one(cell.place)
 
 
-def comparisons(panel: Panel, store: Store) -> list[tuple[str, str, str, Comparison]]:
-    """Return PPro against its own backbone: method, backbone, heading, what the tests say."""
-    found = []
+Pair = tuple[str, str, str]
+"""PPro, its own backbone, and the heading of the column where they meet."""
+
+
+def comparisons(panel: Panel, store: Store) -> dict[Pair, Comparison]:
+    """Return PPro against its own backbone, run by run, wherever both have the same runs."""
+    found = {}
     for ours, theirs in panel.pairs:
         for column in panel.columns:
             pair = [_result(panel, row, column, store) for row in (ours, theirs)]
             if pair[0] is None or pair[1] is None or pair[0]["runs"] != pair[1]["runs"]:
                 continue
-            tests = compare(pair[0]["test"], pair[1]["test"])
-            found.append((ours, theirs, column.heading, tests))
+            found[ours, theirs, column.heading] = compare(pair[0]["test"], pair[1]["test"])
     return found
+
+
+def verdicts(table: Table, store: Store) -> dict[tuple[int, Pair], Judged]:
+    """Return all comparisons of a table, by panel, corrected for their number."""
+    found = {
+        (i, pair): comparison
+        for i, panel in enumerate(table.panels)
+        for pair, comparison in comparisons(panel, store).items()
+    }
+    return judged(found)
 
 
 def markdown(table: Table, store: Store, level: int = 2) -> str:
     """Return the table with its statistics."""
-    parts = [f"{'#' * level} {table.title}\n"]
-    for panel in table.panels:
+    parts, found = [f"{'#' * level} {table.title}\n"], verdicts(table, store)
+    parts += [f"{table.note}\n"] if table.note else []
+    for i, panel in enumerate(table.panels):
         parts += [f"{'#' * (level + 1)} {panel.title}\n", _grid(panel, store), ""]
         if panel.studied:
             parts += [_study(panel, store), ""]
-        parts += [_budget(panel, store), "", _tests(panel, store), ""]
+        parts += [_budget(panel, store), ""]
+        parts += [
+            _tests({pair: one for (at, pair), one in found.items() if at == i}, len(found)),
+            "",
+        ]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -139,12 +170,35 @@ def _between(result: Mapping[str, Any]) -> str:
 
 
 def _budget(panel: Panel, store: Store) -> str:
-    """Return how many runs and configurations stand behind the numbers."""
+    """Return how many runs and configurations stand behind the numbers, on which seeds."""
     results = [e.result for e in entries(panel, store).values() if e.result is not None]
     if not results:
-        return "Nothing measured yet."
-    runs, tried = ({r[key] for r in results} for key in ("runs", "configurations"))
-    return f"Runs: {_range(runs)}. Configurations tried by each search: {_range(tried)}."
+        return "Not recorded yet."
+    runs, first, tried = (
+        {int(r.get(key, 0)) for r in results} for key in ("runs", "first_seed", "configurations")
+    )
+    seeds = {SEEDS_OF_FIXED if c.split == PUBLIC else SEEDS_OF_RANDOM for c in panel.columns}
+    told = (
+        f"Runs: {_range(runs)}, seeds from {_range(first)} on. Configurations tried by each "
+        f"search: {_range(tried)}, each with {_range(seeds)} runs on seeds from {SEARCH_SEED} on."
+    )
+    return f"{told} Drawn from: {_spaces(panel, store)}." if max(tried) else told
+
+
+def _spaces(panel: Panel, store: Store) -> str:
+    """Return how many configurations each method had to draw from, for each kind of graph."""
+    found = []
+    for row in panel.rows:
+        sizes = {
+            int(result.get("offered") or offered(cell)): None
+            for column in panel.columns
+            if (cell := panel.cell(row, column)) is not None
+            and (result := store.one(cell.place)) is not None
+        }
+        if sizes:
+            told = " or ".join(f"{size:,}" for size in sizes)
+            found.append(f"{find_method(row).title} {told}")
+    return "; ".join(found)
 
 
 def _range(numbers: set[int]) -> str:
@@ -152,26 +206,29 @@ def _range(numbers: set[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _tests(panel: Panel, store: Store) -> str:
-    found = comparisons(panel, store)
+def _tests(found: Mapping[Pair, Judged], number: int) -> str:
     if not found:
         return ""
-    head = "PPro|against|on|difference|standard error|t-test p|Wilcoxon p|verdict"
+    head = "PPro|against|on|difference|standard error|t-test p|corrected p|Wilcoxon p|verdict"
     rows = [
         [
             find_method(ours).title,
             find_method(theirs).title,
             heading,
-            f"{tests.difference:+.2f}",
-            f"{tests.standard_error:.2f}",
-            f"{tests.t_test:.3f}",
-            f"{tests.wilcoxon:.3f}",
-            tests.verdict,
+            f"{one.comparison.difference:+.2f}",
+            f"{one.comparison.standard_error:.2f}",
+            f"{one.comparison.t_test:.3f}",
+            f"{one.adjusted:.3f}",
+            f"{one.comparison.wilcoxon:.3f}",
+            one.verdict,
         ]
-        for ours, theirs, heading, tests in found
+        for (ours, theirs, heading), one in found.items()
     ]
     table = markdown_table(head.split("|"), rows)
-    return f"Paired over the same splits and seeds:\n\n{table}"
+    told = (
+        f"corrected for the {number} comparisons of this table" if number > 1 else "one comparison"
+    )
+    return f"Paired over the same splits and seeds, {told}:\n\n{table}"
 
 
 def latex(table: Table, store: Store) -> str:

@@ -20,10 +20,11 @@ from ppro.paper.cells import Cell, experiments, searches
 from ppro.paper.experiment import Plan, Work
 from ppro.paper.figures import FIGURES, FigureSpec
 from ppro.paper.figures.render import render
+from ppro.paper.panels import Table
 from ppro.paper.render import latex, markdown
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
-from ppro.paper.tables import TABLES, Table
+from ppro.paper.tables import TABLES
 
 Words = tuple[set[str], set[str], set[str]]
 """Datasets, splits and methods; an empty set stands for all."""

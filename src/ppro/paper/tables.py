@@ -2,83 +2,18 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from ppro.data import dataset_info
 from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
-from ppro.paper.cells import Cell
+from ppro.paper.panels import Column, Pairs, Panel, PaperNumber, Table
 from ppro.parts import BACKBONES, RIVALS, STRATEGIES, Registry
+from ppro.search import offers
 from ppro.search.methods import find_method
-
-Pairs = Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class PaperNumber:
-    """An accuracy of the paper, with its standard deviation where it prints one."""
-
-    mean: float
-    std: float | None = None
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a panel: a dataset, a split and what is changed in its cells."""
-
-    heading: str
-    dataset: str
-    split: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A table, or one part of it that has the same columns.
-
-    Args:
-        rows: names of methods, in order.
-        paper: the paper's number by method and heading.
-        left_out: cells that the paper leaves empty, and that stay empty here.
-        pairs: methods to compare run by run: PPro and its own backbone.
-        studied: whether validation accuracies and the use of the steps are shown as well.
-    """
-
-    title: str
-    columns: Sequence[Column]
-    rows: Sequence[str]
-    paper: Mapping[tuple[str, str], PaperNumber]
-    left_out: frozenset[tuple[str, str]] = frozenset()
-    pairs: Pairs = ()
-    studied: bool = False
-
-    def cell(self, row: str, column: Column) -> Cell | None:
-        """Return what stands in a place, or None where nothing does."""
-        if (row, column.heading) in self.left_out:
-            return None
-        return Cell(column.dataset, column.split, row, column.changes)
-
-    def cells(self) -> list[Cell]:
-        """Return all of them."""
-        found = [self.cell(row, column) for row in self.rows for column in self.columns]
-        return [cell for cell in found if cell is not None]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the paper."""
-
-    name: str
-    title: str
-    panels: Sequence[Panel]
-
-    def cells(self) -> list[Cell]:
-        """Return all cells of all panels, each once."""
-        found = {cell.place: cell for panel in self.panels for cell in panel.cells()}
-        return list(found.values())
-
+from ppro.search.offers import Offer
 
 OURS = ("appnp-none", "l2b", "l2u")
 """PPro and its backbone, from whose searches the recipes are made."""
@@ -167,22 +102,47 @@ def heterophilous() -> Table:
     return Table("heterophilous", "Table 2: heterophilous graphs", panels)
 
 
+_BACKBONES = {"gcn": "gcn-scores", "gat": "gat-scores", "gcnii": "gcnii"}
+"""The networks of Table 3, and the backbones that lose nothing against them."""
+_ABOUT_BACKBONES = (
+    "GCN, GAT and GCNII as published, the backbone that PPro has of each alone, and PPro on it. "
+    "GCN and GAT as backbones carry class scores: one step is the original, further steps only "
+    "propagate. A strategy has at least four steps, the backbone alone may take one; GCNII has the "
+    "depths and widths of its original. Rival, backbone and strategies are offered the same "
+    "dropouts, decays and learning rates; a strategy its controllers besides, as the paper teaches "
+    "them or comparing."
+)
+
+
 def backbones() -> Table:
     """Table 3."""
-    wanted = ["gcn", "gat", "gcnii", *_own(BACKBONES)]
-    rows = [f"{b}{s}" for b in wanted for s in ("", "-none", "-l2b", "-l2u") if s or b in RIVALS]
-    pairs = [(f"{b}-{s}", f"{b}-none") for b in wanted for s in ("l2b", "l2u")]
+    own = _own(BACKBONES)
+    rows, pairs = list[str](), list[tuple[str, str]]()
+    for rival, backbone in {**_BACKBONES, **{name: name for name in own}}.items():
+        rows += [rival] if rival in RIVALS else []
+        rows += [f"{backbone}-{strategy}" for strategy in ("none", "l2b", "l2u")]
+        pairs += [(f"{backbone}-{s}", f"{backbone}-none") for s in ("l2b", "l2u")]
     panel = _panel("public split", "backbones", rows, pairs)
-    return Table("backbones", "Table 3: other backbones", [panel])
+    columns = [replace(column, offer=Offer(offers.BACKBONES)) for column in panel.columns]
+    panels = [replace(panel, columns=columns)]
+    return Table("backbones", "Table 3: other backbones", panels, _ABOUT_BACKBONES)
+
+
+_ABOUT_DEPTH = (
+    "Every method at every depth has a search of its own with the same number of configurations. "
+    "JKNet (Drop) may drop a tenth of the edges or more; GCN and JKNet have plain layers, without "
+    "residual connections or normalisation, as their originals."
+)
 
 
 def depth() -> Table:
-    """Table 4: every method at the settings chosen for Table 1, but for the depth."""
+    """Table 4: every method with settings that were searched for each depth."""
     spec = _paper()["depth"]
     panels = []
     for dataset in ("cora", "citeseer", "pubmed"):
         columns = [
-            Column(str(steps), dataset, PUBLIC, {"max_steps": steps}) for steps in spec["columns"]
+            Column(str(steps), dataset, PUBLIC, offer=Offer(offers.DEPTH, steps))
+            for steps in spec["columns"]
         ]
         headings = [c.heading for c in columns]
         rows = _rows(spec[dataset])
@@ -195,7 +155,7 @@ def depth() -> Table:
         numbers = _numbers(spec[dataset], headings)
         title = f"{dataset_info(dataset).title}, public split, number of steps"
         panels.append(Panel(title, columns, rows, numbers, frozenset(empty), APPNP_PAIRS))
-    return Table("depth", "Table 4: depth", panels)
+    return Table("depth", "Table 4: depth", panels, _ABOUT_DEPTH)
 
 
 def l2p() -> Table:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ppro.paper.cells import Cell
 from ppro.paper.experiment import Plan, Work
+from ppro.paper.panels import Table
 from ppro.paper.store import Store
-from ppro.paper.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ppro.paper.figures import style
 from ppro.paper.figures.base import Drawing, FigureSpec
+from ppro.paper.panels import Panel
 from ppro.paper.render import Entry, entries
 from ppro.paper.store import Store
-from ppro.paper.tables import Panel, depth
+from ppro.paper.tables import depth
 from ppro.search.methods import find_method
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ CLOSE = 10.0
 """Points that the lower panels show."""
 
 _TEXT = (
-    "Test accuracy in percent, mean over the runs, of networks of 2 to 64 steps at the settings "
-    "that were chosen for Table 1; bars: standard deviation of PPro and its backbone. Below, the "
-    f"uppermost {CLOSE:.0f} points again. The numbers are in Table 4."
+    "Test accuracy in percent, mean over the runs, of networks of 2 to 64 steps, each with the "
+    "settings that a search chose for its depth; bars: standard deviation of PPro and its "
+    f"backbone. Below, the uppermost {CLOSE:.0f} points again. The numbers are in Table 4."
 )
 _LOOKS: dict[str, dict[str, Any]] = {
     "gcn": {"marker": "v", "linestyle": ":"},

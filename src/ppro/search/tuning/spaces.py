@@ -9,27 +9,14 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from ppro.errors import SettingsError
 from ppro.parts import STRATEGIES, nearest
 from ppro.parts.choices import Kind
+from ppro.search.grid import FIRST, GRID, OF_CONTROLLERS, PAPER
 from ppro.search.methods import method_of
 from ppro.settings.settings import Settings
 from ppro.settings.space import Configuration, Space
 
 SHAPE = "shape"
 """The name under which Optuna knows the choice of a program."""
-PAPER = "paper"
 NAMES = (*get_args(Kind), PAPER)
-_PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
-GRID = Space(
-    ({"patience": 100}, {"patience": 200}),
-    {
-        "lr": (0.005, 0.01, 0.05, 0.1),
-        "dropout": (0.5,),
-        "weight_decay": (1e-5, 5e-4, 1e-4, 5e-3, 1e-3),
-    },
-    ranges={"dropout": (0.0, 0.9), "epsilon": (0.1, 0.9)},
-)
-"""The grid that the paper states; depth and form are not in it and stay as they are."""
-_OF_CONTROLLERS = {"lambda1": _PENALTIES, "lambda2": _PENALTIES, "epsilon": (0.5,)}
-_FIRST_OF_GRID = {"lr": 0.01, "weight_decay": 5e-4, "lambda1": 1.0, "lambda2": 1.0}
 
 
 @dataclass(frozen=True)
@@ -106,8 +93,8 @@ def named_space(name: str, settings: Settings, fixed: Mapping[str, Any]) -> Sear
     """
     if name == PAPER:
         learns = STRATEGIES.get(settings.strategy).learns
-        found = search_space(GRID.with_values(_OF_CONTROLLERS) if learns else GRID, fixed)
-        usual = {k: v for k, v in _FIRST_OF_GRID.items() if k in found.first}
+        found = search_space(GRID.with_values(OF_CONTROLLERS) if learns else GRID, fixed)
+        usual = {k: v for k, v in FIRST.items() if k in found.first}
         found = replace(found, first={**found.first, **usual})
     elif name in NAMES:
         kind: Kind = "homophilous" if name == "homophilous" else "heterophilous"

@@ -10,8 +10,9 @@ from ppro.data import kind_of
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.parts.choices import Kind
+from ppro.search.grid import PAPER
 from ppro.search.methods import method_of
-from ppro.search.tuning.spaces import PAPER, SearchSpace, named_space
+from ppro.search.tuning.spaces import SearchSpace, named_space
 from ppro.settings.recipe import Recipe
 from ppro.settings.settings import Settings, parse_settings
 from ppro.training.fingerprint import fingerprint
