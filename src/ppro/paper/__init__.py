@@ -4,9 +4,9 @@
 file lies, ``pool`` how many go side by side. ``cells`` makes experiments of what ``tables``, made
 of ``panels``, and ``figures`` want to know, with the arrays of ``nodes``; ``contest``,
 ``variations``, ``rounds`` and ``choice`` find the recipes; ``fresh``, ``shipped`` with
-``shipped_nodes``, ``added`` and ``automatic`` measure them on seeds of their own. ``entrants`` lets methods meet on one graph:
-``planted`` where depth must be personal, ``personal`` where nobody built it to be, ``offers`` where
-backbone and strategies choose from the same;
+``shipped_nodes``, ``added`` and ``automatic`` measure them on seeds of their own.
+``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``
+where nobody built it to be, ``offers`` where backbone and strategies choose from the same;
 ``planted_tables`` and ``personal_tables`` tell what came of it. ``statistics`` tells a difference
 from noise; ``render``, ``rounds_tables``, ``datasets`` and ``pages`` write what came out;
 ``sections`` gives each of these a name for the command. ``bench`` measures time and memory. No

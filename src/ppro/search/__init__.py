@@ -4,6 +4,6 @@
 spaces by name: the ``grid`` of the paper, and those that ``table_spaces`` has for its tables;
 ``batches`` trains many runs in few programs; ``auto`` lets the recipes of ``auto_candidates``
 compete on the graph itself, and ``auto_trials`` is what they reached; ``choice`` says which recipe
-a training takes; ``tuning`` searches on Optuna. Spaces live with their classes, and results of the paper's tables in
-``ppro.paper``.
+a training takes; ``tuning`` searches on Optuna. Spaces live with their classes, and
+results of the paper's tables in ``ppro.paper``.
 """
