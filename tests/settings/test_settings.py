@@ -31,6 +31,8 @@ def another(key: str) -> Any:
         return ("heterophily", "degree")
     if key == "class_weight":
         return ("one=2", "two = three=0.5")
+    if key in ("feature_shift", "feature_spread"):
+        return (0.5, 2.0)
     if default is None:
         return 0.25
     if isinstance(default, bool):

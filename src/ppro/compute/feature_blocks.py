@@ -9,7 +9,7 @@ from torch import Tensor
 from ppro.compute.blocks import in_blocks
 from ppro.compute.features import FEATURE_SITE, NODE_SITE, Features, normalised, rows_of_runs
 from ppro.compute.noise import Noise, matrix_ids
-from ppro.parts.choices import FeatureNorm
+from ppro.parts.choices import FeatureForm, FeatureNorm
 
 BLOCK_VALUES = 2**18
 """Values of X in a block: with the masks made for them they fit the cache of a core."""
@@ -64,7 +64,7 @@ class BlockedFeatures(Features):
         read: ReadRows,
         shape: tuple[int, int],
         *,
-        norm: FeatureNorm = "none",
+        norm: FeatureForm | FeatureNorm = "none",
         size: int | None = None,
     ) -> None:
         self.read, self.shape, self.norm = read, shape, norm
@@ -83,7 +83,7 @@ class BlockedFeatures(Features):
     def block(self, rows: slice) -> FeatureBlock:
         """Some of the rows in memory."""
         matrix = self.read(rows)
-        return FeatureBlock(normalised(matrix, self.norm), rows.start)
+        return FeatureBlock(normalised(matrix, self.norm).to_dense(), rows.start)
 
     def linear(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W of every run, differentiable in W. Shape ``[R, n, d]``."""

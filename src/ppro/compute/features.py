@@ -11,25 +11,66 @@ from torch import Tensor
 
 from ppro.compute.noise import Noise, element_ids, matrix_ids
 from ppro.compute.sparse import compact, multiply, row_indices, transpose, with_values
-from ppro.parts.choices import FeatureNorm
+from ppro.errors import SettingsError
+from ppro.parts.choices import FeatureForm, FeatureNorm
 
 FEATURE_SITE = 0
 NODE_SITE = 3
+SPARSE = 0.25
+"""Share of entries that are not zero below which shifted features are kept as a sparse matrix."""
 
 
-def normalised(features: Tensor, norm: FeatureNorm) -> Tensor:
-    """Return features as a network sees them."""
-    if norm == "none":
+def normalised(features: Tensor, form: FeatureForm | FeatureNorm) -> Tensor:
+    """Return features as a network sees them.
+
+    Raises:
+        SettingsError: there are numbers for another number of columns.
+    """
+    form = form if isinstance(form, FeatureForm) else FeatureForm(form)
+    features = _shifted(features, form)
+    if form.norm == "none":
         return features
-    return row_normalised(features) if norm == "row" else unit_rows(features)
+    if form.norm == "row":
+        return row_normalised(features)
+    rows = unit_rows(features)
+    if form.length == 1:
+        return rows
+    if rows.layout == torch.sparse_csr:
+        return with_values(rows, rows.values() * form.length)
+    return rows * form.length
 
 
-def lost_rows(features: Tensor, norm: FeatureNorm) -> int:
+def _shifted(features: Tensor, form: FeatureForm) -> Tensor:
+    """Return the columns shifted and divided; sparse where that leaves mostly zeros."""
+    for numbers in (form.shift, form.spread):
+        if len(numbers) not in (0, 1, features.shape[1]):
+            raise SettingsError(
+                f"feature_shift or feature_spread has {len(numbers)} numbers for "
+                f"{features.shape[1]} features; give one for each, one for all, or none"
+            )
+    if not any(form.shift) and features.layout == torch.sparse_csr:
+        if not form.spread:
+            return features
+        spread = features.values().new_tensor(form.spread).expand(features.shape[1])
+        return with_values(features, features.values() / spread[features.col_indices().long()])
+    if not form.shift and not form.spread:
+        return features
+    dense = features.to_dense()
+    made = (dense - dense.new_tensor(form.shift or (0.0,))) / dense.new_tensor(
+        form.spread or (1.0,)
+    )
+    few = float((made != 0).sum()) < SPARSE * made.numel()
+    return made.to_sparse_csr() if few else made
+
+
+def lost_rows(features: Tensor, form: FeatureForm | FeatureNorm) -> int:
     """Return how many rows hold numbers that normalising turns into zeros, or into no numbers.
 
     Sums and squares of very large or very small numbers leave the range of float32.
     """
-    if norm == "none":
+    form = form if isinstance(form, FeatureForm) else FeatureForm(form)
+    features = _shifted(features, form)
+    if (norm := form.norm) == "none":
         return 0
     before, after = (_largest_of_rows(x) for x in (features, normalised(features, norm)))
     return int(((before != 0) & ~((after > 0) & after.isfinite())).sum())

@@ -8,14 +8,14 @@ from ppro.compute.features import Features, normalised
 from ppro.distributed.local_rows import gather, starts_of
 from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
-from ppro.parts.choices import FeatureNorm
+from ppro.parts.choices import FeatureForm, FeatureNorm
 
 NEAR = 16
 """Rows of others between two rows of a rank that are read along, instead of reading twice."""
 
 
 def shard_features(
-    graph: Graph, nodes: Tensor, norm: FeatureNorm, device: torch.device
+    graph: Graph, nodes: Tensor, norm: FeatureForm | FeatureNorm, device: torch.device
 ) -> Features:
     """X of some nodes; their dropout is that of the whole graph.
 

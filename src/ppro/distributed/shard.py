@@ -83,7 +83,7 @@ class Shard:
             # A graph that every rank has in memory is quicker done alone than by many exchanges.
             z = influence(Edges(graph.edge_index, graph.num_nodes), measures)[plan.nodes]
         inputs = ShardInputs(
-            shard_features(graph, plan.nodes, settings.inputs.feature_norm, device),
+            shard_features(graph, plan.nodes, settings.inputs.form, device),
             adjacency.to(device),
             z.to(torch.float32).to(device),
             graph.num_nodes,

@@ -30,6 +30,6 @@ def large_inputs(graph: LargeGraph, settings: Settings, device: torch.device) ->
 
 def _features(graph: LargeGraph, settings: Settings, device: torch.device) -> Features:
     if device.type == "cpu":
-        return BlockedFeatures(graph.rows.read, graph.rows.shape, norm=settings.inputs.feature_norm)
+        return BlockedFeatures(graph.rows.read, graph.rows.shape, norm=settings.inputs.form)
     x = graph.features.to(device)
-    return Features(normalised(x, settings.inputs.feature_norm))
+    return Features(normalised(x, settings.inputs.form))

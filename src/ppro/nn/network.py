@@ -44,7 +44,7 @@ class Inputs:
     def prepare(cls, graph: Graph, settings: Settings, device: torch.device) -> Inputs:
         """Normalise features and adjacency and compute the priorities that never change."""
         wanted = settings.inputs
-        x = normalised(graph.features, wanted.feature_norm)
+        x = normalised(graph.features, wanted.form)
         adjacency = Adjacency.build(
             graph.edge_index,
             graph.num_nodes,

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from ppro.parts.choices import FeatureNorm, Normalisation
-from ppro.settings.groups import Group
+from ppro.parts.choices import FeatureForm, FeatureNorm, Normalisation
+from ppro.settings.groups import Group, Positive
 
 
 class InputSettings(Group):
@@ -14,5 +14,21 @@ class InputSettings(Group):
         description="row: absolute values of a row sum to one; unit: a row has length one; "
         "none: as given",
     )
+    feature_shift: tuple[float, ...] = Field(
+        default=(),
+        description="what is taken from every column of the features before; one number is for all",
+    )
+    feature_spread: tuple[Positive, ...] = Field(
+        default=(), description="what every column is divided by after that; one number is for all"
+    )
+    feature_length: Positive = Field(
+        default=1.0, description="length of a row under feature_norm=unit"
+    )
     normalisation: Normalisation = Field(default="symmetric", description="of the adjacency matrix")
     self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")
+
+    @property
+    def form(self) -> FeatureForm:
+        """Return how features become what a network sees."""
+        columns = self.feature_shift, self.feature_spread
+        return FeatureForm(self.feature_norm, *columns, self.feature_length)

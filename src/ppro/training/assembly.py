@@ -57,7 +57,7 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
     # A network that prepares a graph in a way of its own needs the pair list.
     usual = getattr(made.prepare, "__func__", None) is getattr(Network.prepare, "__func__", made)
     if not isinstance(graph, LargeGraph) and (
-        lost := lost_rows(graph.features, settings.inputs.feature_norm)
+        lost := lost_rows(graph.features, settings.inputs.form)
     ):
         logger.warning(
             "%s: %d rows of features become zero when normalised (feature_norm=%s), for their "
