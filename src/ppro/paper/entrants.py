@@ -21,8 +21,8 @@ from ppro.search.methods import method_of
 from ppro.settings.limits import SEARCH_SEED
 from ppro.settings.settings import Settings
 
-CHOOSING = 5
-"""Runs of each candidate that choose."""
+CHOOSING, CHOOSING_SMALL, CHOOSING_LARGE = 5, 20, 3
+"""Runs of each candidate that choose; the fewer nodes validate, the more runs it takes."""
 FINAL_SEED = 5000
 """Seeds of the runs that decide among finalists begin here."""
 MORE = 2
@@ -38,10 +38,14 @@ COMPARING: Mapping[str, Any] = {
     **{"lr_controller": 0.01, "lambda1": 2.0, "controller_units": 32},
 }
 """Controllers that compare steps, judged by backbones that have not seen the node."""
-STARTS: tuple[Mapping[str, Any], ...] = tuple(
-    {"start": start} for start in ("explore", "held", "first")
+TOGETHER = 1e6
+"""κ so high that no node leaves the common depth."""
+STARTS: tuple[Mapping[str, Any], ...] = (
+    *({"start": start} for start in ("explore", "held", "first")),
+    {"start": "first", "kappa": TOGETHER},
 )
-"""Of comparing controllers; the last is for graphs whose steps spoil each other."""
+"""Of comparing controllers; "first" is for graphs whose steps spoil each other, and the last keeps
+all nodes together, so that priorities alone are personal."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,13 @@ class Entrant:
     key: str
     title: str
     offered: tuple[Settings, ...]
+
+
+def start_of(settings: Mapping[str, Any]) -> str:
+    """Return what tables call the start of a strategy with these settings."""
+    if settings.get("kappa") == TOGETHER:
+        return "together"
+    return str(settings.get("start", "explore"))
 
 
 def grid(**choices: Iterable[Any]) -> tuple[dict[str, Any], ...]:

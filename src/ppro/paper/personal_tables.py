@@ -4,9 +4,18 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from ppro.paper import entrants
-from ppro.paper.entrants import DEPTHS, STARTS, STEPS, Arena, Reached
+from ppro.paper.entrants import (
+    CHOOSING,
+    CHOOSING_LARGE,
+    CHOOSING_SMALL,
+    DEPTHS,
+    STARTS,
+    STEPS,
+    Arena,
+    Reached,
+)
 from ppro.paper.kept import off_common
-from ppro.paper.personal import NOISE, Duel, arenas, duel, noisy_arenas
+from ppro.paper.personal import FEW, MANY, NOISE, Duel, arenas, duel, noisy_arenas
 from ppro.paper.render import section
 from ppro.paper.statistics import Comparison
 from ppro.paper.store import Store
@@ -17,13 +26,15 @@ _TEXT = f"""\
 The paper's eight graphs and six others, none of them built to need personal steps. L2B and L2U,
 taught by comparing steps, have {STEPS} steps at most, and nothing tunes that number. What they must
 not lose to is the backbone at a fixed depth of {_DEPTHS}. Depths and strategies are offered the
-same four settings of one backbone, a strategy its three starts besides: {4 * len(DEPTHS)}
-candidates for the fixed depth and {4 * len(STARTS)} for each strategy. Validation accuracy chooses
-among them, depth and strategy included, on seeds of their own: {entrants.CHOOSING} runs
-each. Test accuracy in percent, mean ± standard deviation, on fresh seeds; differences are paired
-over seeds and splits, with their standard errors. *Off the common step*: the share of the nodes
-that are not at the most common step of their run. With noise, half of the nodes have random edges
-(`--option noise={NOISE}`)."""
+same four settings of one backbone, a strategy its four starts besides: {4 * len(DEPTHS)}
+candidates for the fixed depth and {4 * len(STARTS)} for each strategy. *Together* is the start that
+keeps all nodes at the common depth, so that priorities alone are personal. Validation accuracy
+chooses among them, depth and strategy included, on seeds of their own: {CHOOSING} runs each,
+{CHOOSING_SMALL} on graphs with fewer than {FEW:,} nodes, {CHOOSING_LARGE} with noise and on random
+splits of more than {MANY:,} nodes. Test accuracy in percent, mean ± standard deviation, on fresh
+seeds; differences are paired over seeds and splits, with their standard errors. *Off the common
+step*: the share of the nodes that are not at the most common step of their run. With noise, half of
+the nodes have random edges (`--option noise={NOISE}`)."""
 _HEAD = (
     "graph|runs|best fixed depth|chosen|test|difference|verdict|off the common step|L2B alone|"
     "L2U alone"
@@ -49,7 +60,7 @@ def _row(one: Duel) -> list[str]:
     fixed, better = one.fixed, one.better
     compared = better.against(fixed)
     verdict = "–" if compared is None else compared.verdict
-    start, off = better.settings.get("start", "explore"), off_common(better.record)
+    start, off = entrants.start_of(better.settings), off_common(better.record)
     return [
         one.arena.title,
         str(better.record["runs"]),
