@@ -1,19 +1,39 @@
+import time
+
 import torch
 
-from ppro.data import load_graph, make_splits
 from ppro.paper.bench import Case, cases, judged_cases, measure
-from ppro.paper.bench.cases import GENERATED, bench_graph
+from ppro.paper.bench.cases import GENERATED, MODELS, bench_graph
+from ppro.paper.bench.measure import in_turn
 from ppro.paper.bench.memory import peak_of_step
-from ppro.paper.bench.peer import Peer
+
+CPU = torch.device("cpu")
 
 
 def test_a_case_is_measured_against_the_peer() -> None:
-    row = measure(Case("digits", "hidden", 3, "l2b", runs=2), torch.device("cpu"), 1, budget=0.1)
+    row = measure(Case("digits", "hidden", 3, "l2b", runs=2), CPU, 1, budget=0.1)
     assert row["rounds"] >= 3
     assert row["ours_ms"] > 0
     assert row["peer_ms"] > 0
     assert row["ratio"] == row["ours_ms"] / row["peer_ms"]
     assert (row["edges"], row["runs"], row["threads"]) == (12340, 2, 1)
+    assert row["peers_ms"][row["peer"]] == row["peer_ms"] == min(row["peers_ms"].values())
+    assert set(row["peers_ms"]) == {"documented", "cached", "CSR"}
+    assert row["over_floor"] == 1e-3 * row["ours_ms"] * row["bandwidth"] / row["bytes"]
+
+
+def test_a_network_of_our_layers_is_measured_beside_the_same_of_the_peer() -> None:
+    for model in MODELS:
+        row = measure(Case("digits", None, 2, "none", model=model), CPU, 1, budget=0.1)
+        assert (row["model"], "form" in row) == (model, False)
+        assert row["ratio"] > 0
+
+
+def test_forms_that_are_far_behind_are_timed_in_the_first_round_only() -> None:
+    slow = {"quick": lambda: time.sleep(0.001), "slow": lambda: time.sleep(0.02)}
+    times = in_turn(lambda: None, slow, CPU, budget=0.1)
+    assert len(times["slow"]) == 1
+    assert len(times["quick"]) == len(times["ours"]) > 10
 
 
 def test_l2b_is_measured_at_its_costliest() -> None:
@@ -27,10 +47,10 @@ def test_epochs_with_judges_are_measured_over_all_kinds_of_them() -> None:
     assert (chosen.teaching, chosen.judges) == ("compare", "folds")
     assert case.cycle == chosen.judge_every
     assert Case("digits", "class", 2, "l2b").cycle == 1
-    row = measure(case, torch.device("cpu"), 1, budget=0.1)
+    row = measure(case, CPU, 1, budget=0.1)
     assert (row["strategy"], row["judges"]) == ("l2b", "folds")
     assert row["ratio"] == row["ours_ms"] / row["peer_ms"]
-    alone = measure(Case("digits", "class", 2, "l2b"), torch.device("cpu"), 1, budget=0.1)
+    alone = measure(Case("digits", "class", 2, "l2b"), CPU, 1, budget=0.1)
     assert "judges" not in alone
 
 
@@ -40,20 +60,6 @@ def test_judges_are_measured_in_every_form() -> None:
         (form, judges) for form in ("class", "hidden") for judges in (None, "train", "folds")
     }
     assert set(found) <= set(cases(quick=True, gpu=False))
-
-
-def test_the_peer_learns() -> None:
-    graph = load_graph("digits")
-    splits = make_splits(graph, "digits", "random-60-20-20", 1, 0)
-    torch.manual_seed(0)
-    for form in ("hidden", "class"):
-        settings = Case("digits", form, 2, "none").settings()[0]
-        peer = Peer(graph, splits, settings.replace(feature_norm="none"), torch.device("cpu"))
-        for _ in range(60):
-            peer.epoch()
-        peer.net.eval()
-        guess = peer.net(peer.x, peer.edge_index).argmax(-1)
-        assert float((guess == peer.y)[splits.test[0]].float().mean()) > 0.8
 
 
 def test_quick_cases_are_some_of_all() -> None:

@@ -1,8 +1,10 @@
-"""Timing ours and the peer's epochs in turn, and reading peak memory."""
+"""Timing our epochs and the peer's in turn."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
 from statistics import median
 from typing import Any
 
@@ -14,12 +16,17 @@ from ppro.data import Splits
 from ppro.graph.core import Graph
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.paper.bench.cases import Case, bench_graph
-from ppro.paper.bench.peer import Peer
-from ppro.settings.settings import Settings
+from ppro.paper.bench.floor import Floor, bandwidth, kernels_of
+from ppro.paper.bench.peer import Peer, forms_for, make_peers
+from ppro.settings.settings import PPRO, Settings
 from ppro.training.assembly import build_model, prepare_inputs, rows_from_masks
 from ppro.training.comparing import ComparingTrainer
 from ppro.training.threads import share_out, use_threads, worth_cores
 from ppro.training.trainer import Trainer
+
+OURS = "ours"
+FAR = {0: 3.0, 2: 1.5}
+"""After which rounds a form of the peer is far behind, at how many times the fastest one's time."""
 
 
 def our_epoch(
@@ -54,55 +61,103 @@ def our_epoch(
 
 
 def measure(
-    case: Case, device: torch.device, threads: int | None = None, budget: float = 6.0
+    case: Case,
+    device: torch.device,
+    threads: int | None = None,
+    budget: float = 6.0,
+    compiled: bool = False,
 ) -> dict[str, Any]:
-    """Milliseconds per epoch of ours and of the peer, alternating, and their ratio.
+    """Milliseconds per epoch of ours and of the peer in all its forms, in turn, and their ratio.
+
+    The fastest form of the peer counts.
 
     Args:
         budget: seconds to spend on it.
+        compiled: whether the peer is compiled as well, which takes up to a minute.
     """
     keep_freed_memory()
     graph, splits = bench_graph(case.graph)
-    chosen = use_threads(threads or worth_cores(graph, case.settings()[0], case.runs))
+    settings = case.settings()[0]
+    chosen = use_threads(threads or worth_cores(graph, settings, case.runs))
     epoch = our_epoch(case, graph, splits, device, chosen)
 
     def ours() -> None:
         for _ in range(case.cycle):
             epoch()
 
-    peer = Peer(graph, splits, case.settings()[0], device).epoch
-    mine, theirs = alternate(ours, peer, device, budget)
-    one = median(mine) / case.cycle
+    peers, skipped = peers_of(replace(case, strategy="none", runs=1, judges=None), device, compiled)
+    works = {name: peer.epoch for name, peer in peers.items()}
+    times = in_turn(ours, works, device, budget)
+    one, taken = median(times[OURS]) / case.cycle, {name: median(times[name]) for name in works}
+    fastest = min(taken, key=lambda name: taken[name])
     return {
         "graph": case.graph,
         "edges": graph.num_edges,
-        "form": case.form,
+        **({"form": case.form} if case.model == PPRO else {"model": case.model}),
         "max_steps": case.max_steps,
         "strategy": case.strategy,
         **({} if case.judges is None else {"judges": case.judges}),
         "runs": case.runs,
         "threads": chosen,
-        "rounds": len(mine),
+        "rounds": len(times[OURS]),
         "ours_ms": 1e3 * one,
-        "peer_ms": 1e3 * median(theirs),
-        "ratio": one / median(theirs),
+        "peer_ms": 1e3 * taken[fastest],
+        "ratio": one / taken[fastest],
+        "peer": fastest,
+        "peers_ms": {name: 1e3 * value for name, value in taken.items()},
+        **({"skipped": skipped} if skipped else {}),
+        **_limit(case, device, one),
+        **({"kernels": kernels_of(epoch)} if device.type == "cuda" else {}),
     }
 
 
-def alternate(
-    ours: Callable[[], None], peer: Callable[[], None], device: torch.device, budget: float
-) -> tuple[list[float], list[float]]:
-    """Time both in turn, so that a busy machine slows both alike."""
+def _limit(case: Case, device: torch.device, seconds: float) -> dict[str, float]:
+    """Return what the epoch must do at least, and the time over what that takes here."""
+    if case.judges is not None:
+        return {}
+    floor = Floor(*bench_graph(case.graph), case.settings()[0], case.runs)
+    least, rate = floor.epoch(), bandwidth(floor.working_set, device)
+    return {
+        "bytes": least.bytes,
+        "operations": least.operations,
+        "bandwidth": rate,
+        "over_floor": seconds * rate / least.bytes,
+    }
+
+
+@lru_cache(maxsize=1)
+def peers_of(
+    case: Case, device: torch.device, compiled: bool
+) -> tuple[dict[str, Peer], dict[str, str]]:
+    """Return the peer of a case in all forms; cases that differ in strategy follow each other."""
+    graph, splits = bench_graph(case.graph)
+    forms = forms_for(graph, device, compiled)
+    return make_peers(graph, splits, case.settings()[0], device, forms)
+
+
+def in_turn(
+    ours: Callable[[], None],
+    peers: Mapping[str, Callable[[], None]],
+    device: torch.device,
+    budget: float,
+) -> dict[str, list[float]]:
+    """Time ours and all forms of the peer in turn, so that a busy machine slows all alike.
+
+    Forms that are far from the fastest are not timed again after the first rounds.
+    """
     for _ in range(WARM_UP + 1):
         ours()
-    peer()
-    mine: list[float] = []
-    theirs: list[float] = []
+    works = {OURS: ours, **peers}
+    times: dict[str, list[float]] = {name: [] for name in works}
     end = time.perf_counter() + budget
-    while len(mine) < 3 or (time.perf_counter() < end and len(mine) < 200):
-        mine.append(seconds(ours, device))
-        theirs.append(seconds(peer, device))
-    return mine, theirs
+    while (rounds := len(times[OURS])) < 3 or (time.perf_counter() < end and rounds < 200):
+        for name, work in works.items():
+            times[name].append(seconds(work, device))
+        if rounds in FAR:
+            least = min(median(times[name]) for name in works if name != OURS)
+            near = {name for name in works if median(times[name]) < FAR[rounds] * least}
+            works = {name: works[name] for name in works if name in near or name == OURS}
+    return times
 
 
 def seconds(work: Callable[[], None], device: torch.device) -> float:

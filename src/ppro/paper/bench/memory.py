@@ -16,7 +16,7 @@ _STATUS = Path("/proc/self/status")
 
 def peak_of_step(case: Case, device: str) -> float:
     """MiB that an epoch needs at its peak beyond what the process held before it."""
-    words = [case.graph, case.form, str(case.max_steps), case.strategy, device]
+    words = [case.graph, str(case.form), str(case.max_steps), case.strategy, device]
     # With a fixed threshold, freed blocks go back to the system and RSS follows what is alive.
     env = {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
     done = run_module("ppro.paper.bench.memory", words, capture_output=True, env=env)
