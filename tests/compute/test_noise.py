@@ -144,6 +144,37 @@ def test_blocks_change_nothing(runs: int, rows: int, width: int, block: int, sha
         assert torch.equal(made.drop_rows(values, numbers, 2), whole)
 
 
+@given(
+    seeds=st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=3),
+    moment=st.integers(0, 10**6),
+    site=st.integers(0, 30),
+    rate=st.floats(0, 0.99),
+    threads=st.integers(1, 2),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_cpu_drops_what_the_formula_says(
+    seeds: list[int], moment: int, site: int, rate: float, threads: int
+) -> None:
+    made = noise_of(seeds, rate, moment)
+    ids = matrix_ids(torch.arange(30), 7).unsqueeze(0)
+    values = torch.rand(1, 30, 7)
+    limits = (made.rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
+    kept = noise.stir(ids + made.keys(site).view(-1, 1, 1)) >= limits.view(-1, 1, 1)
+    scale = kept * (1 / (1 - made.rates)).view(-1, 1, 1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "BLOCK", 16)
+        assert torch.equal(made.scale(ids, site), scale)
+        assert torch.equal(made.drop(values, ids, site), values * scale)
+        rows = torch.arange(30).unsqueeze(0)
+        learned = values.expand(len(seeds), -1, -1).clone().requires_grad_()
+        dropped = made.drop_rows(learned, rows, site)
+        assert torch.equal(made.drop_rows(learned.detach(), rows, site), dropped)
+    torch.set_num_threads(before)
+    assert torch.equal(torch.autograd.grad(dropped.sum(), learned)[0], scale.expand_as(learned))
+
+
 def test_the_fused_dropout_is_there_where_triton_is() -> None:
     found = noise._gpu_dropout()
     assert (found is not None) == (importlib.util.find_spec("triton") is not None)

@@ -7,16 +7,16 @@ any part of the rows, and nothing has to be stored for the backward pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
 from torch import Tensor
 
-from ppro.compute.blocks import row_blocks
+from ppro.compute import cpu_noise
 
-BLOCK = 1 << 17
+BLOCK = 1 << 16
 """Elements that are hashed at a time on a CPU."""
 
 _ROW, _COLUMN, _EPOCH, _SITE = (0x9E3779B9, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
@@ -70,6 +70,7 @@ class Noise:
         edge_rates: dropout rate of the edges in each run, or None to keep all. Shape ``[R]``.
         node_rates: dropout rate of whole rows of X in each run, or None. Shape ``[R]``.
         nodes: number in the whole graph of each node at hand, or None where all are. ``[n]``.
+        site_rates: dropout rates of sites that have their own, by site. Shape ``[R]``.
     """
 
     seeds: Tensor
@@ -78,6 +79,7 @@ class Noise:
     edge_rates: Tensor | None = None
     node_rates: Tensor | None = None
     nodes: Tensor | None = None
+    site_rates: Mapping[int, Tensor] = field(default_factory=dict)
 
     @staticmethod
     def hashed_seeds(seeds: Tensor) -> Tensor:
@@ -89,7 +91,12 @@ class Noise:
         one = slice(run, run + 1)
         edges = None if self.edge_rates is None else self.edge_rates[one]
         nodes = None if self.node_rates is None else self.node_rates[one]
-        return Noise(self.seeds[one], self.rates[one], self.moment, edges, nodes, self.nodes)
+        sites = {site: rates[one] for site, rates in self.site_rates.items()}
+        return Noise(self.seeds[one], self.rates[one], self.moment, edges, nodes, self.nodes, sites)
+
+    def rates_at(self, site: int) -> Tensor:
+        """Return the dropout rate of each run at a site."""
+        return self.site_rates.get(site, self.rates)
 
     def numbers(self, rows: Tensor) -> Tensor:
         """The numbers in the whole graph of nodes at hand, by which their elements are known."""
@@ -107,34 +114,33 @@ class Noise:
             site: the place in the model.
             rates: other rates than the usual ones. Shape ``[R]``.
         """
-        rates = self.rates if rates is None else rates
+        rates = self.rates_at(site) if rates is None else rates
         if ids.is_cuda and _gpu_dropout() is not None:
             return self.drop(torch.ones_like(ids, dtype=rates.dtype), ids, site, rates)
-        kept = self._kept(ids.unsqueeze(-1).flatten(2), None, site, rates)
+        kept = self._dropped(ids.unsqueeze(-1).flatten(2), None, site, rates)
         return kept.view(kept.shape[0], *ids.shape[1:])
 
-    def _kept(self, ids: Tensor, columns: Tensor | None, site: int, rates: Tensor) -> Tensor:
-        """What to multiply elements with, block by block: a block stays in the cache meanwhile.
+    def _dropped(
+        self,
+        ids: Tensor,
+        columns: Tensor | None,
+        site: int,
+        rates: Tensor,
+        values: Tensor | None = None,
+    ) -> Tensor:
+        """Return values with elements dropped, or what to multiply them with where None are given.
 
         Args:
             ids: of elements; of rows where columns are given. Shape ``[R, m, w]``, or 1 for R or w.
             columns: what to add for each column, or None. Shape ``[w]``.
+            values: shape ``[R, m, w]`` or ``[1, m, w]``, on a CPU.
         """
-        runs, rows = rates.shape[0], ids.shape[1]
-        width = ids.shape[2] if columns is None else columns.shape[0]
-        ids, rates = ids.expand(runs, -1, -1), rates.view(-1, 1, 1)
-        keys, factors = self.keys(site).view(-1, 1, 1), 1 / (1 - rates)
-        limits = (rates.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
-        kept = torch.empty((runs, rows, width), dtype=rates.dtype, device=rates.device)
-        rows_at_once = max(1, BLOCK // max(1, width))
-        runs_at_once = max(1, BLOCK // max(1, width * min(rows, rows_at_once)))
-        for group in row_blocks(runs, runs_at_once):
-            for block in row_blocks(rows, rows_at_once):
-                hashed = ids[group, block] + keys[group]
-                hashed = stir(hashed if columns is None else hashed + columns)
-                out = kept[group, block]
-                torch.ge(hashed, limits[group], out=out).mul_(factors[group])
-        return kept
+        if ids.is_cuda:
+            keys, shares = self.keys(site).view(-1, 1, 1), rates.view(-1, 1, 1)
+            limits = (shares.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
+            return (stir(ids + keys) >= limits) * (1 / (1 - shares))
+        marks = self.seeds.tolist(), int(self.moment), _EPOCH, _SITE * (site + 1)
+        return cpu_noise.dropped(ids, columns, cpu_noise.keys_of(*marks), rates, values, BLOCK)
 
     def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
         """Inverted dropout: the values times :meth:`scale`, in one kernel where there is one.
@@ -147,10 +153,15 @@ class Noise:
             Shape ``[R, ...]``.
         """
         if values.is_cuda and (fused := _gpu_dropout()) is not None:
-            rates = self.rates if rates is None else rates
+            rates = self.rates_at(site) if rates is None else rates
             keys = _int32(_SITE * (site + 1)), _int32(_EPOCH)
             return fused(values, ids, self.seeds, rates, self.moment, *keys)
-        return values * self.scale(ids, site, rates)
+        rates, shape = self.rates_at(site) if rates is None else rates, values.shape[1:]
+        alike = values.dtype == rates.dtype and ids.shape[1:] == shape
+        if values.is_cuda or values.requires_grad or not alike:
+            return values * self.scale(ids, site, rates)
+        ids, values = (part.unsqueeze(-1).flatten(2) for part in (ids, values))
+        return self._dropped(ids, None, site, rates, values).view(rates.shape[0], *shape)
 
     def drop_rows(self, values: Tensor, rows: Tensor, site: int) -> Tensor:
         """Inverted dropout of rows of a matrix, known by their numbers.
@@ -163,7 +174,10 @@ class Noise:
         if values.is_cuda:
             return self.drop(values, matrix_ids(rows, width), site)
         columns = _scattered(torch.arange(width), _COLUMN)
-        return values * self._kept(_scattered(rows, _ROW).unsqueeze(-1), columns, site, self.rates)
+        ids, rates = _scattered(rows, _ROW).unsqueeze(-1), self.rates_at(site)
+        if values.requires_grad or values.dtype != rates.dtype:
+            return values * self._dropped(ids, columns, site, rates)
+        return self._dropped(ids, columns, site, rates, values)
 
 
 @cache
