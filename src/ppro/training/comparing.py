@@ -122,7 +122,13 @@ class ComparingTrainer(JudgedTrainer):
         temperature = self.values.consistency_temperature.repeat_interleave(self.networks)
         share = self.values.consistency.repeat_interleave(self.networks)
         loss = consistency_loss(logits, temperature)
-        return share * ramp(self.record.now, CONSISTENCY_RAMP) * loss
+        return share * ramp(self.age, CONSISTENCY_RAMP) * loss
+
+    @property
+    def age(self) -> Tensor:
+        """Epochs that the backbone has learned: a held start begins anew after the warm-up."""
+        now, begun = self.record.now, self.settings.controllers.warm_up
+        return torch.where(now >= begun, now - begun, now) if self.held else now
 
     def _steps_now(self) -> Tensor:
         """The steps of the rows of θ: those chosen last, or drawn while chance lasts.

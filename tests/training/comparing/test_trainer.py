@@ -249,3 +249,16 @@ def test_without_controllers_teaching_plays_no_part(graph: Graph, splits: Splits
         return fit(graph, splits, chosen, threads=1)
 
     assert same(trained(), trained(teaching="compare"))
+
+
+@pytest.mark.parametrize(("start", "ages"), [("held", [0, 3, 0, 6]), ("explore", [0, 3, 4, 10])])
+def test_agreement_grows_anew_with_a_backbone_that_begins_anew(
+    graph: Graph, splits: Splits, start: str, ages: list[int]
+) -> None:
+    # With all of the consistency loss from its first epoch, a backbone predicts one class for all.
+    trainer = trainer_of(graph, splits, settings_of(RUNS, start=start, consistency=5.0))
+    found = []
+    for epoch in (0, 3, 4, 10):
+        trainer.record.now.fill_(epoch)
+        found.append(int(trainer.age))
+    assert found == ages
