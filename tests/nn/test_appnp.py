@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 from torch_geometric import nn as pyg
 
+from ppro.compute.features import FEATURE_SITE
 from ppro.compute.layers import generators
+from ppro.compute.noise import matrix_ids
 from ppro.nn.backbones.appnp import APPNP, APPNPSettings
+from ppro.nn.backbones.base import STATE_SITE
 from ppro.nn.part import NetworkSizes
-from tests.support import World, model64, noise_of, small_settings, tensor64
+from ppro.training.fit import fit
+from tests.support import CPU, World, model64, noise_of, small_settings, tensor64
+from tests.training.comparing.support import settings_of, small_graph, splits_of
 
 
 def backbone(form: str, *, concat: bool = False, alpha: float = 0.25) -> APPNP:
@@ -111,3 +119,58 @@ def test_class_scores_propagate_as_in_pytorch_geometric(depth: int, alpha: float
 def test_only_the_first_weights_decay() -> None:
     made = APPNP(NetworkSizes(generators([0]), 6, 3), APPNPSettings(hidden=5, alpha=0.1))
     assert [id(p) for p in made.decayed()] == [id(made.weight1)]
+
+
+def test_features_and_states_drop_at_rates_of_their_own() -> None:
+    world, made = World.random(0), backbone("hidden")
+    usual = noise_of((3, 4), 0.5, 2)
+    apart = replace(
+        usual,
+        site_rates={
+            FEATURE_SITE: torch.tensor([0.0, 0.5]),
+            STATE_SITE: torch.tensor([0.25, 0.0]),
+        },
+    )
+    x = world.inputs.features
+    h0, same = made.embed(x, apart), made.embed(x, usual)
+    # The second run drops features at its usual rate and no states.
+    torch.testing.assert_close(h0[1], same[1], rtol=0, atol=0)
+    ids = matrix_ids(torch.arange(h0.shape[1]), h0.shape[2]).unsqueeze(0)
+    kept = apart.scale(ids, STATE_SITE)[0].double()
+    assert {round(v, 4) for v in kept.flatten().tolist()} == {0.0, round(4 / 3, 4)}
+    torch.testing.assert_close(h0[0].detach(), hidden_layer(made, 0, world.x) * kept)
+
+
+@pytest.mark.parametrize("teaching", ["paper", "compare"])
+def test_rates_apart_reach_the_network_in_training(teaching: str) -> None:
+    graph = small_graph()
+
+    def history(**changes: Any) -> Tensor:
+        wanted = settings_of(1, epochs=3, teaching=teaching, dropout=0.5, **changes)
+        return fit(graph, splits_of(graph, 1), wanted, device=CPU).history.metrics.nan_to_num()
+
+    usual = history()
+    assert torch.equal(usual, history(feature_dropout=0.5))
+    assert not torch.equal(usual, history(feature_dropout=0.0))
+    assert not torch.equal(usual, history(state_dropout=0.5))
+
+
+def test_runs_with_rates_apart_are_the_same_in_a_batch() -> None:
+    graph = small_graph()
+    splits = splits_of(graph, 1)
+    (usual,) = settings_of(1, epochs=3, teaching="paper")
+    both = [usual, usual.replace(feature_dropout=0.1)]
+    alone = [fit(graph, splits, [one], device=CPU).history.metrics for one in both]
+    rows = torch.zeros(2, dtype=torch.int64)
+    together = fit(graph, splits.take(rows), both, device=CPU).history.metrics
+    torch.testing.assert_close(together, torch.cat(alone, dim=2), rtol=1e-5, atol=1e-6)
+
+
+def test_a_scaled_first_layer_suits_rows_of_length_one() -> None:
+    sizes = NetworkSizes(generators([0]), 400, 3)
+    made = APPNP(sizes, APPNPSettings(hidden=500, first_layer="scaled"))
+    x = torch.nn.functional.normalize(torch.rand(50, 400), dim=1)
+    h = x @ made.weight1[0].detach()
+    assert float(h.var()) == pytest.approx(2, rel=0.1)
+    usual = APPNP(NetworkSizes(generators([0]), 400, 3), APPNPSettings(hidden=500))
+    assert float((x @ usual.weight1[0].detach()).var()) < 0.01

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from ppro.paper import choice as choosing
-from ppro.paper import fresh, shipped
+from ppro.paper import design, fresh, shipped
 from ppro.paper.cells import Cell
 from ppro.paper.choice import Proposal, choose, recipe_of
-from ppro.paper.experiment import Candidate, Plan
+from ppro.paper.experiment import Candidate, Plan, json_settings
+from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
+from ppro.search.offers import DESIGN, Offer
 from ppro.settings.recipe import parse_recipe, short_recipe_toml
-from ppro.settings.recipes import shipped_recipe
+from ppro.settings.recipes import PAPER_DESIGN, shipped_recipe
 from ppro.settings.settings import Settings
 from tests.paper.support import keep
 
@@ -91,9 +93,66 @@ def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:
     assert parse_recipe(short_recipe_toml(made), "made") == made
 
 
+def decide(store: Store, vals: list[float]) -> None:
+    wanted = choosing.decision("texas-l2b", store)
+    assert (wanted.first_seed, wanted.tested) == (choosing.FIRST_SEED, False)
+    results = [
+        {"method": "", "settings": json_settings(candidate.settings), "val_mean": val}
+        for candidate, val in zip(wanted.candidates, vals, strict=True)
+    ]
+    store.write(wanted.place, {"runs": 50, "settings": {}, "results": results})
+
+
+def test_seeds_of_their_own_decide_between_proposals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, settings = Store(tmp_path), [Settings(dropout=d) for d in (0.2, 0.3, 0.2)]
+    rounds = {
+        key: Proposal(Candidate(key, own, 90.0, 6), 16)
+        for key, own in zip(("first", "second", "third"), settings, strict=True)
+    }
+    monkeypatch.setattr(choosing, "proposals", lambda *_: rounds)
+    # Settings that were proposed twice train once; what the reported runs say counts no more.
+    measure(store, settings[0], 99.0, 99.0)
+    decide(store, [80.0, 81.0])
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert choice.candidate.method == "second"
+    assert (choice.candidate.validation, choice.candidate.runs) == (81.0, 50)
+    decide(store, [82.0, 81.0])
+    choice = choose("texas", "l2b", store)
+    assert choice is not None
+    assert choice.candidate.method == "first"
+
+
+def test_there_is_nothing_to_decide_about_one_proposal(tmp_path: Path) -> None:
+    plan = Plan(tmp_path)
+    put(plan.store, "l2b", 90.0, 80.0)
+    assert choosing.decisions(plan, ["texas-l2b"]) == []
+
+
+def test_searches_that_came_later_propose_too(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, "l2b", 90.0, 80.0)
+    later = Cell("texas", "random-60-20-20", "l2b", offer=Offer(DESIGN))
+    result = {"val_mean": 91.0, "test_mean": 70.0, "settings": Settings(dropout=0.3)}
+    keep(store, later.place, result, method="l2b", runs=10, configurations=24)
+    found = choosing.proposals("texas", "l2b", store)
+    assert list(found) == ["searches", "later"]
+    assert found["later"].configurations == 16 + 24 + FINALS.new + PLAYOFFS.new
+    (decision,) = choosing.decisions(Plan(tmp_path), ["texas-l2b"])
+    assert [c.settings.training.dropout for c in decision.candidates] == [0.5, 0.3]
+
+
 @pytest.mark.parametrize("name", shipped.names())
 def test_a_shipped_recipe_is_what_the_results_say(name: str) -> None:
     recipe = shipped_recipe(name)
-    choice = choose(recipe.dataset, recipe.settings.strategy, STORE)
+    where = recipe.dataset, recipe.settings.strategy, STORE
+    if name.endswith(PAPER_DESIGN):
+        papers = design.choose(*where)
+        assert papers is not None
+        assert recipe_of(Proposal(*papers), recipe) == recipe, "run `make recipes`"
+        return
+    choice = choose(*where)
     assert choice is not None
     assert recipe_of(choice, recipe) == recipe, "run `make recipes`"

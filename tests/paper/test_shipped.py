@@ -35,7 +35,7 @@ def test_a_recipe_is_trained_once_on_seeds_of_its_own(plan: Plan) -> None:
     assert "| Texas | random-60-20-20 | l2b |" in text
     assert "| Cora | public | l2b | " in text
     assert "| – | – | not measured yet (85.0) | – |" in text
-    found = fresh.comparison("texas", "l2b", plan.store)
+    found = fresh.comparison("texas-l2b", plan.store)
     assert found is not None
     assert found.runs == 2 * fresh.MORE
     assert len(record["diagnosis"]["shares"]) == found.runs

@@ -21,6 +21,12 @@ def uniform(rngs: Sequence[torch.Generator], shape: Sequence[int], bound: float)
     return nn.Parameter(torch.stack(rows))
 
 
+def normal(rngs: Sequence[torch.Generator], shape: Sequence[int], spread: float) -> nn.Parameter:
+    """Return a parameter drawn from N(0, spread²), run by run. Shape ``[R, *shape]``."""
+    rows = [torch.empty(*shape).normal_(0, spread, generator=rng) for rng in rngs]
+    return nn.Parameter(torch.stack(rows))
+
+
 def glorot(rngs: Sequence[torch.Generator], fan_in: int, fan_out: int) -> nn.Parameter:
     """Glorot-uniform weights of every run. Shape ``[R, fan_in, fan_out]``."""
     return uniform(rngs, (fan_in, fan_out), math.sqrt(6 / (fan_in + fan_out)))

@@ -5,6 +5,7 @@ alone: the backbone has those of its own recipe, the controllers those of the st
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from ppro.data import dataset_info
@@ -12,7 +13,7 @@ from ppro.paper import fresh
 from ppro.paper.cells import by_size
 from ppro.paper.experiment import Experiment, Plan
 from ppro.paper.render import section
-from ppro.paper.statistics import Comparison, compare, mean_and_spread
+from ppro.paper.statistics import Judged, compare, judged, mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.settings.recipes import shipped_recipe
@@ -30,8 +31,11 @@ _TEXT = (
     "propagation controller alone (-nw), or the weight controller alone (-np). Seeds and splits "
     "are those of the recipes above. Test accuracy of the backbone in percent, then the paired "
     "differences from it with their standard errors; in brackets the difference in validation "
-    "accuracy."
+    "accuracy. *Better* and *worse* are said after Holm's correction for all differences of this "
+    "table."
 )
+Part = tuple[str, str, str]
+"""A graph, a strategy, and which of its controllers are on."""
 _HEAD = "graph|strategy|runs|backbone|both|steps alone|priorities alone"
 
 
@@ -74,21 +78,29 @@ def _measured(dataset: str, strategy: str, part: str, store: Store) -> dict[str,
     return None if wanted.record(store) is None else store.one(wanted.place)
 
 
-def gain(dataset: str, strategy: str, part: str, store: Store) -> Comparison | None:
-    """Return what controllers add, paired over seeds and splits, or None where it is not known."""
-    record = _measured(dataset, strategy, part, store)
-    base = fresh.reached(f"{dataset}-none", store)
-    if record is None or base is None or record["runs"] != base["runs"]:
-        return None
-    return compare(record["test"], base["test"])
+def gains(store: Store) -> dict[Part, Judged]:
+    """Return what controllers add, paired over seeds and splits, wherever it is known."""
+    return store.once("gains", lambda: _gains(store))
+
+
+def _gains(store: Store) -> dict[Part, Judged]:
+    found = {}
+    for dataset in EIGHT:
+        base = fresh.reached(f"{dataset}-none", store)
+        for strategy, part in product(("l2b", "l2u"), PARTS):
+            record = _measured(dataset, strategy, part, store)
+            if record is not None and base is not None and record["runs"] == base["runs"]:
+                found[dataset, strategy, part] = compare(record["test"], base["test"])
+    return judged(found)
 
 
 def _difference(
     dataset: str, strategy: str, part: str, base: Mapping[str, Any], store: Store
 ) -> str:
-    found, record = gain(dataset, strategy, part, store), _measured(dataset, strategy, part, store)
+    found = gains(store).get((dataset, strategy, part))
+    record = _measured(dataset, strategy, part, store)
     if found is None or record is None:
         return "–"
-    validation = record["val_mean"] - base["val_mean"]
-    told = f"{found.difference:+.2f} ± {found.standard_error:.2f} ({validation:+.2f})"
+    validation, one = record["val_mean"] - base["val_mean"], found.comparison
+    told = f"{one.difference:+.2f} ± {one.standard_error:.2f} ({validation:+.2f})"
     return told if found.verdict == "tie" else f"{told}, {found.verdict}"

@@ -1,16 +1,24 @@
 """Which of the recorded settings become the recipe of a graph and a strategy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ppro.data import dataset_info
 from ppro.paper import fresh
-from ppro.paper.contest import contest
-from ppro.paper.experiment import Candidate
-from ppro.paper.rounds import FINALS, PLAYOFFS
+from ppro.paper.cells import Cell, by_size
+from ppro.paper.contest import METHODS, candidate_of, contest
+from ppro.paper.experiment import Candidate, Experiment, Plan
+from ppro.paper.rounds import FINALS, PLAYOFFS, names, parts_of
 from ppro.paper.store import Store
+from ppro.search.offers import ACTOR, DESIGN, Offer
 from ppro.settings.recipe import Found, Recipe
 
-SEARCHES = "searches"
-ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key)
+SEARCHES, LATER = "searches", "later"
+ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key, LATER)
+"""The searches that the rounds rest on, the rounds, and the searches that came after them."""
+LATER_OFFERS = (Offer(DESIGN), Offer(ACTOR))
+FIRST_SEED = 5000
+"""Proposals are decided between on seeds from here on, which nothing else uses."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +46,66 @@ def proposals(dataset: str, strategy: str, store: Store) -> dict[str, Proposal]:
         winners, number = round_.winners(dataset, store), number + round_.new
         if winners:
             found[round_.key] = Proposal(winners[strategy], number)
+    later = _later(dataset, strategy, store)
+    if later is not None:
+        found[LATER] = replace(later, configurations=number + later.configurations)
     return found
 
 
-def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
-    """Return what the searches or a round propose, whichever validates best in the fresh runs.
+def _later(dataset: str, strategy: str, store: Store) -> Proposal | None:
+    """Return the best of the searches that came after the rounds, by its ten runs."""
+    split, method = dataset_info(dataset).splits[0], METHODS[strategy]
+    cells = [Cell(dataset, split, method, offer=offer) for offer in LATER_OFFERS]
+    found = [result for cell in cells if (result := store.one(cell.place)) is not None]
+    if not found:
+        return None
+    best = max(found, key=lambda result: float(result["val_mean"]))
+    searched = sum(result["configurations"] for result in found)
+    return Proposal(candidate_of(best, best["runs"]), searched)
 
-    A round's own accuracy flatters its winner, the best of many; the fresh runs have chosen
-    nothing before. Where none of the proposals has been measured so, the latest is taken.
+
+def decision(name: str, store: Store, plan: Plan | None = None) -> Experiment:
+    """Return the runs that decide between all that was proposed for a recipe; no test node is seen.
+
+    Args:
+        name: of the recipe.
+    """
+    dataset, strategy = parts_of(name)
+    plan = plan or Plan(store.root)
+    proposed = [one.candidate for one in proposals(dataset, strategy, store).values()]
+    settings = [candidate.settings for candidate in proposed]
+    candidates = tuple(
+        replace(candidate, settings=candidate.settings.replace(**plan.changes))
+        for i, candidate in enumerate(proposed)
+        if candidate.settings not in settings[:i]
+    )
+    split, runs = dataset_info(dataset).splits[0], fresh.runs_on(dataset, plan)
+    return Experiment(
+        f"decisions/{name}",
+        dataset,
+        split,
+        candidates,
+        runs,
+        FIRST_SEED,
+        tested=False,
+        facts={"recipe": name},
+    )
+
+
+def decisions(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
+    """Return what decides between proposals, where there is more than one."""
+    if plan.configurations == 0:
+        return []
+    found = [decision(name, plan.store, plan) for name in wanted or names()]
+    return by_size(one for one in found if len(one.candidates) > 1)
+
+
+def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
+    """Return what the searches or a round propose, whichever validates best in runs of its own.
+
+    A round's own accuracy flatters its winner, the best of many; seeds that have chosen nothing
+    before decide. Before they have run, the fresh runs decide, whose test accuracies are reported;
+    where none of the proposals has been measured so either, the latest is taken.
 
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
@@ -56,7 +116,9 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
     proposed = list(proposals(dataset, strategy, store).values())
     if not proposed:
         return None
-    measured = [m for one in proposed if (m := _measured(dataset, one, store)) is not None]
+    measured = _decided(dataset, strategy, proposed, store) or [
+        m for one in proposed if (m := _measured(dataset, one, store)) is not None
+    ]
     if not measured:
         return proposed[-1]
     runs = max(one.candidate.runs for one in measured)
@@ -65,6 +127,31 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
         key=lambda one: one.candidate.validation,
     )
     return replace(best, configurations=proposed[-1].configurations)
+
+
+def _decided(
+    dataset: str, strategy: str, proposed: Sequence[Proposal], store: Store
+) -> list[Proposal]:
+    """Return the proposals with the validation accuracy of the runs that decide; none before."""
+    wanted = decision(f"{dataset}-{strategy}", store)
+    record = wanted.record(store)
+    if record is None:
+        return []
+    reached = {
+        i: one["val_mean"] for i, one in enumerate(record["results"][: len(wanted.candidates)])
+    }
+    places = [candidate.settings for candidate in wanted.candidates]
+    return [
+        replace(
+            one,
+            candidate=replace(
+                one.candidate,
+                validation=reached[places.index(one.candidate.settings)],
+                runs=record["runs"],
+            ),
+        )
+        for one in proposed
+    ]
 
 
 def _measured(dataset: str, proposal: Proposal, store: Store) -> Proposal | None:

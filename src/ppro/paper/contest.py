@@ -13,8 +13,9 @@ from ppro.paper.tables import TABLES, searches_behind
 from ppro.search.offers import USUAL
 from ppro.settings.settings import Settings
 
-_METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
-STRATEGIES = tuple(_METHODS)
+METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
+"""The methods that recipes are for, by the strategy that their names end with."""
+STRATEGIES = tuple(METHODS)
 """What recipes are for: the backbone alone, and both strategies."""
 _DESIGNS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -53,7 +54,7 @@ def contest(dataset: str, strategy: str, store: Store) -> Contest:
 
 
 def _contest(dataset: str, strategy: str, store: Store) -> Contest:
-    cells = _competing(dataset, strategy)
+    cells = competing(dataset, strategy)
     found = [(cell, result) for cell in cells if (result := store.one(cell.place))]
     entries = [candidate_of(result, result["runs"]) for _, result in found]
     searched = {cell.searched: r["configurations"] for cell, r in found if not cell.changes}
@@ -77,9 +78,9 @@ def _best_first(candidates: list[Candidate]) -> tuple[Candidate, ...]:
 
 
 @cache
-def _competing(dataset: str, strategy: str) -> list[Cell]:
+def competing(dataset: str, strategy: str) -> list[Cell]:
     """Return the cells of a strategy that tables measure: searched settings, then changes."""
-    split, methods = dataset_info(dataset).splits[0], searches_behind(_METHODS[strategy])
+    split, methods = dataset_info(dataset).splits[0], searches_behind(METHODS[strategy])
     measured = {cell.place: cell for make in TABLES.values() for cell in make().cells()}
     cells = [
         cell

@@ -6,15 +6,16 @@ and what the controllers alone add to the backbone.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ppro.data import dataset_info
 from ppro.data.names import PUBLIC
 from ppro.paper.experiment import Candidate, Experiment, Plan
-from ppro.paper.statistics import Comparison, compare
+from ppro.paper.statistics import Comparison, Judged, compare, judged
 from ppro.paper.store import Store
 from ppro.search.methods import method_of
-from ppro.settings.recipes import shipped_recipe
+from ppro.settings.recipes import PAPER_DESIGN, recipe_names, shipped_recipe
 from ppro.settings.settings import Settings
 
 FIRST_SEED = 2000
@@ -41,7 +42,11 @@ def fresh_experiment(
 
 
 def of_recipe(name: str, settings: Settings, plan: Plan) -> Experiment:
-    """Return the fresh runs of settings that were proposed for a recipe."""
+    """Return the fresh runs of settings that were proposed for a recipe.
+
+    Those of a recipe of the paper's design lie with those of the best one: they may be the same.
+    """
+    name = name.removesuffix(PAPER_DESIGN)
     place, dataset = f"recipes/{name}/{_digest(settings)}", name.rpartition("-")[0]
     return fresh_experiment(place, dataset, settings, plan, recipe=name)
 
@@ -78,11 +83,27 @@ def all_of(name: str, store: Store) -> list[dict[str, Any]]:
     return sorted((one for one in found if one is not None), key=lambda one: -one["val_mean"])
 
 
-def comparison(dataset: str, strategy: str, store: Store) -> Comparison | None:
-    """Return a strategy against the backbone alone, or None where one of them is missing."""
-    if strategy == "none":
+def comparison(name: str, store: Store) -> Comparison | None:
+    """Return a recipe against that of the backbone alone, of the same design.
+
+    Returns None where one of them is missing, and for the backbone itself.
+    """
+    design = PAPER_DESIGN if name.endswith(PAPER_DESIGN) else ""
+    dataset, _, strategy = name.removesuffix(design).rpartition("-")
+    base = f"{dataset}-none{design}"
+    if strategy == "none" or base not in recipe_names():
         return None
-    ours, alone = (reached(f"{dataset}-{s}", store) for s in (strategy, "none"))
+    ours, alone = (reached(one, store) for one in (name, base))
     if ours is None or alone is None or ours["runs"] != alone["runs"]:
         return None
     return compare(ours["test"], alone["test"])
+
+
+def verdicts(names: Sequence[str], store: Store) -> dict[str, Judged]:
+    """Return the comparisons of recipes, corrected for their number; only those that are known."""
+    return store.once(("verdicts", tuple(names)), lambda: _verdicts(names, store))
+
+
+def _verdicts(names: Sequence[str], store: Store) -> dict[str, Judged]:
+    found = {name: comparison(name, store) for name in names}
+    return judged({name: one for name, one in found.items() if one is not None})

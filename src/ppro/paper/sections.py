@@ -6,6 +6,7 @@ from functools import partial
 
 from ppro.paper import (
     added,
+    choice,
     datasets,
     offers,
     personal,
@@ -93,14 +94,16 @@ def _others() -> Iterator[Section]:
     yield Section(
         PLAYOFFS.key, PLAYOFFS.experiments, partial(rounds_tables.round_markdown, PLAYOFFS), stage=2
     )
+    decided = choice.decisions, rounds_tables.decision_markdown
+    yield Section("decisions", *decided, stage=3)
     yield Section("shipped", shipped.experiments, shipped.markdown, stage=3)
     yield Section("rounds", shipped.experiments, rounds_tables.markdown, stage=3)
     yield Section("added", added.experiments, added.markdown, stage=4)
     yield Section("offers", offers.experiments, offers.markdown, stage=5)
     yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
-    for choice in (ON_CPU, ON_GPU):
-        yield Section(choice.key, choice.experiments, choice.markdown, stage=5)
+    for device in (ON_CPU, ON_GPU):
+        yield Section(device.key, device.experiments, device.markdown, stage=5)
     yield Section("datasets", lambda plan: [datasets.Sizes()], datasets.kept_markdown, stage=6)
 
 

@@ -175,6 +175,41 @@ def beyond() -> Table:
     return Table("beyond", "Beyond the paper: consistency between dropout forwards", [panel])
 
 
+_ABOUT_DESIGN = (
+    "The backbone alone, L2B and L2U as the paper has them: APPNP of class scores or hidden "
+    "features, controllers as it teaches them, no consistency. The recipes `…-paper` are the best "
+    "of these and of the other searches of this design, by validation accuracy."
+)
+_ABOUT_ACTOR = (
+    "Dropout of the features apart from that of hidden layers and of what propagates, a first "
+    "layer scaled to its input, a linear skip from h⁽⁰⁾ (`concat`), decay of all weights."
+)
+
+
+def design() -> Table:
+    """Not a table of the paper: its own design on its graphs, searched for itself."""
+    columns = [replace(column, offer=Offer(offers.DESIGN)) for column in _columns(EIGHT)]
+    numbers: dict[tuple[str, str], PaperNumber] = {}
+    for name in ("l2p", "heterophilous", "homophilous"):
+        spec = _paper()[name]
+        rows = {("appnp-none" if m == "appnp" else m): v for m, v in spec["rows"].items()}
+        found = _numbers(rows, [dataset_info(d).title for d in spec["columns"]])
+        numbers |= {place: number for place, number in found.items() if place[0] in OURS}
+    panel = Panel("the paper's splits", columns, OURS, numbers, pairs=APPNP_PAIRS)
+    return Table("design", "The paper's design, searched for itself", [panel], _ABOUT_DESIGN)
+
+
+def actor() -> Table:
+    """Not in the paper: Actor with what suits its features."""
+    (column,) = _columns(["actor"])
+    spec = _paper()["l2p"]
+    numbers = _numbers(spec["rows"], [dataset_info(d).title for d in spec["columns"]])
+    shown = {(m, h): n for (m, h), n in numbers.items() if m in OURS and h == column.heading}
+    columns = [replace(column, offer=Offer(offers.ACTOR))]
+    panel = Panel("the paper's split", columns, ("mlp", *OURS), shown, pairs=APPNP_PAIRS)
+    return Table("actor", "Actor, with options for its features", [panel], _ABOUT_ACTOR)
+
+
 EIGHT = (
     *("cora", "citeseer", "pubmed"),
     *("chameleon", "cornell-legacy", "texas", "wisconsin", "actor"),
@@ -245,6 +280,8 @@ TABLES = {
     "depth": depth,
     "l2p": l2p,
     "beyond": beyond,
+    "design": design,
+    "actor": actor,
     "recipes": recipes,
     "choices": choices,
 }

@@ -4,6 +4,7 @@ Results of another offer lie in a folder of their own, so that searches of diffe
 meet.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ppro.errors import SettingsError
@@ -19,7 +20,14 @@ OWN = "own"
 """The space that a method carries for graphs of a kind."""
 BACKBONES, DEPTH = "backbones", "depth"
 """The spaces of Tables 3 and 4."""
-NAMES = (OWN, PAPER, BACKBONES, DEPTH)
+DESIGN, ACTOR = "design", "actor"
+"""The paper's design, APPNP without consistency; and what suits Actor."""
+NAMES = (OWN, PAPER, BACKBONES, DEPTH, DESIGN, ACTOR)
+_OF_TABLES: Mapping[str, Callable[[Method, Kind], tuple[Space, ...]]] = {
+    BACKBONES: table_spaces.backbones,
+    DESIGN: table_spaces.design,
+    ACTOR: table_spaces.actor,
+}
 
 
 @dataclass(frozen=True)
@@ -47,8 +55,8 @@ class Offer:
 
     def spaces(self, method: Method, kind: Kind) -> tuple[Space, ...]:
         """Return what a search of a method draws from."""
-        if self.space == BACKBONES:
-            return table_spaces.backbones(method, kind)
+        if self.space in _OF_TABLES:
+            return _OF_TABLES[self.space](method, kind)
         if self.space == DEPTH and self.steps is not None:
             return table_spaces.depth(method, kind, self.steps)
         found = (grid_of(method, kind),) if self.space == PAPER else method.spaces(kind)

@@ -1,4 +1,4 @@
-"""What the searches of Table 3, of Table 4 and of Actor may choose from, method by method.
+"""What the searches of Tables 3 and 4, of the paper's design and of Actor may choose from.
 
 A backbone alone and the same backbone under a strategy have the same learning rates, dropouts and
 decays. Alone, a backbone may choose its depth from one step on; a strategy has at least four, and
@@ -135,3 +135,62 @@ def of_depth(space: Space, steps: int) -> Space:
     """Return a space whose shapes all have one depth, those that have become equal once."""
     shapes = _at(steps, space.shapes)
     return Space(tuple(s for i, s in enumerate(shapes) if s not in shapes[:i]), space.values)
+
+
+_PATIENT: Shape = {"patience": 200}
+_HIDDEN, _CLASS = ({**_PATIENT, "form": form, "max_steps": 10} for form in ("hidden", "class"))
+_FAR_FROM: Shape = {**_CLASS, "alpha": 0.2}
+_RAW: Shape = {**_PATIENT, "feature_norm": "none", **_ALL}
+_OF_FEW_LABELS: Values = {
+    **usual((0.8, 0.5, 0.7), (5e-4, 1e-3, 5e-3), (0.01, 0.05)),
+    "edge_dropout": (0.0, 0.3, 0.5),
+}
+_OF_MANY_LABELS = usual((0.5, 0.2, 0.7), (5e-4, 5e-3, 5e-5), (0.01, 0.05))
+_UNLIKE: Shapes = (
+    {**_RAW, "concat": True, "alpha": 0.0},
+    {**_RAW, "self_loops": False, "alpha": 0.0},
+    {**_RAW, "form": "class", "alpha": 0.9},
+)
+_LAMBDA2: Values = {"lambda2": (1.0, 0.1)}
+
+
+def _citation(deeper: Shape) -> Shapes:
+    return (_HIDDEN, _CLASS, _FAR_FROM, deeper)
+
+
+def design(method: Method, kind: Kind) -> tuple[Space, ...]:
+    """Return APPNP as the paper has it, without consistency: the backbone alone, or a strategy."""
+    alone = method.settings["strategy"] == ALONE
+    if kind == "homophilous":
+        deeper = {**_HIDDEN, "max_steps": 2 if alone else 16}
+        values, shapes = _OF_FEW_LABELS, _citation(deeper)
+    else:
+        depths = (1, 2) if alone else (4,)
+        shapes = tuple(shape for steps in depths for shape in _at(steps, _UNLIKE))
+        values = _OF_MANY_LABELS
+    if alone:
+        return (Space(shapes, values),)
+    own = STRATEGIES.get(method.settings["strategy"]).values.get(kind, {})
+    chosen = {key: own[key][:2] for key in _OF_PAPER if key in own}
+    return (Space(shapes, {**values, **chosen, **_LAMBDA2}),)
+
+
+_SCALED: Shape = {
+    **{**_PATIENT, **_ALL, "concat": True, "feature_norm": "unit", "first_layer": "scaled"},
+}
+_OF_ACTOR: Values = {
+    **usual((0.5, 0.3, 0.6), (5e-5, 5e-4, 5e-6), (0.05, 0.01)),
+    "feature_dropout": (0.0, 0.3),
+    "state_dropout": (0.0, 0.3),
+}
+
+
+def actor(method: Method, kind: Kind) -> tuple[Space, ...]:
+    """Return features dropped apart, a first layer scaled to them, a skip from h0, decay of all."""
+    if method.settings["model"] != PPRO:
+        return method.spaces(kind)
+    if method.settings["strategy"] == ALONE:
+        return (Space((*_at(1, (_SCALED,)), *_at(2, (_SCALED,)), *_at(4, (_SCALED,))), _OF_ACTOR),)
+    deep = _at(4, (_SCALED,))
+    comparing = _starting((*deep, *deep), "first", "explore")
+    return _controlled(method, kind, deep, _OF_ACTOR, comparing)

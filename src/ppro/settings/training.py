@@ -20,11 +20,18 @@ class TrainingSettings(Group):
     per_run: ClassVar[frozenset[str]] = frozenset(
         {
             *("lr", "weight_decay", "step_decay", "dropout", "edge_dropout", "node_dropout"),
+            *("feature_dropout", "state_dropout"),
             *("consistency", "consistency_temperature"),
         }
     )
 
     dropout: Share = Field(default=0.5, description="dropout of features and hidden layer")
+    feature_dropout: Share | None = Field(
+        default=None, description="dropout of the features alone; default that of the hidden layer"
+    )
+    state_dropout: Share = Field(
+        default=0.0, description="dropout of h_0 before it propagates (APPNP, not form features)"
+    )
     edge_dropout: Share = Field(default=0.0, description="dropout of the adjacency's entries")
     node_dropout: Share = Field(default=0.0, description="dropout of whole rows of the features")
     consistency: float = Field(
@@ -84,6 +91,11 @@ class TrainingSettings(Group):
     def _renamed(cls, name: object) -> object:
         """Read the word of version 0.1, which knew no other metric."""
         return "score" if name == "accuracy" else name
+
+    @property
+    def dropout_of_features(self) -> float:
+        """Return the dropout rate of the features."""
+        return self.dropout if self.feature_dropout is None else self.feature_dropout
 
     @property
     def decay_of_steps(self) -> float:

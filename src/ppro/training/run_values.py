@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ppro.compute.features import FEATURE_SITE
 from ppro.compute.noise import Noise
+from ppro.nn.backbones.base import STATE_SITE
 from ppro.settings.settings import Settings
 
 
@@ -20,6 +22,8 @@ class RunValues:
     dropout: Tensor
     edge_dropout: Tensor
     node_dropout: Tensor
+    dropout_of_features: Tensor
+    state_dropout: Tensor
     consistency: Tensor
     consistency_temperature: Tensor
     lr: Tensor
@@ -42,6 +46,16 @@ class RunValues:
     def select(self, runs: Tensor) -> RunValues:
         """Return the values of some of the runs."""
         return RunValues(*(getattr(self, name)[runs] for name in self.__dataclass_fields__))
+
+
+def sites_apart(settings: Sequence[Settings]) -> dict[int, str]:
+    """Return the sites whose dropout rate is not the usual one in some run, with its name here."""
+    found = {}
+    if any(s.training.feature_dropout is not None for s in settings):
+        found[FEATURE_SITE] = "dropout_of_features"
+    if any(s.training.state_dropout > 0 for s in settings):
+        found[STATE_SITE] = "state_dropout"
+    return found
 
 
 def _value(settings: Settings, key: str) -> float:

@@ -20,7 +20,7 @@ from ppro.training.consistency import consistency_loss, ramp, with_all_nodes
 from ppro.training.judges import Panel, judges_of
 from ppro.training.metrics import Metric
 from ppro.training.optim import RunAdam
-from ppro.training.run_values import RunValues
+from ppro.training.run_values import RunValues, sites_apart
 from ppro.training.stopping import MEASURED, History, Record
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Trainer:
         self.values = RunValues.stack(settings, train.nodes.device)
         self.drops_edges = any(s.training.edge_dropout > 0 for s in settings)
         self.drops_nodes = any(s.training.node_dropout > 0 for s in settings)
+        self.drops_apart = sites_apart(settings)
         self.consistent = any(s.training.consistency > 0 for s in settings)
         self.forwards = self.settings.training.consistency_forwards if self.consistent else 1
         self.theta_rows = self._theta_rows()
@@ -285,4 +286,5 @@ class Trainer:
         edge_rates = self.values.edge_dropout if self.drops_edges else None
         node_rates = self.values.node_dropout if self.drops_nodes else None
         rates = self.values.dropout, moment, edge_rates, node_rates
-        return Noise(self.values.seeds, *rates, self.inputs.nodes)
+        sites = {site: getattr(self.values, name) for site, name in self.drops_apart.items()}
+        return Noise(self.values.seeds, *rates, self.inputs.nodes, sites)

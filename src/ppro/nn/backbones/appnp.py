@@ -1,5 +1,6 @@
 """APPNP, propagating hidden features, class scores or the features themselves."""
 
+import math
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -9,11 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.features import Features
-from ppro.compute.layers import RunLinear, glorot, zeros
+from ppro.compute.layers import RunLinear, glorot, normal, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones import spaces
 from ppro.nn.backbones.base import HIDDEN_SITE as HIDDEN_SITE
-from ppro.nn.backbones.base import LinearBackbone, dropout
+from ppro.nn.backbones.base import STATE_SITE, LinearBackbone, dropout
 from ppro.nn.part import NetworkSizes
 from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings, Share
@@ -33,6 +34,11 @@ class APPNPSettings(NetworkSettings):
     concat: bool = Field(
         default=False, description="the classifier sees h̃ and h0; not in form class"
     )
+    first_layer: Literal["glorot", "scaled"] = Field(
+        default="glorot",
+        description="initial weights of the first layer: glorot, or scaled to rows of length one "
+        "(give feature_norm=unit too), so that h0 begins with about unit variance",
+    )
 
 
 class APPNP(LinearBackbone):
@@ -45,7 +51,10 @@ class APPNP(LinearBackbone):
     ŷ = softmax(drop(ReLU(h̃ + b1)) W2 + b2) with h0 = drop(X) W1, the same product from the cheaper
     end.
 
-    With ``concat`` the classifier sees [h̃ ‖ h0] instead of h̃; form "class" has no such classifier.
+    With ``concat`` the classifier sees [h̃ ‖ h0] instead of h̃: a linear skip from h0. Form "class"
+    has no such classifier. ``first_layer="scaled"`` draws W1 from N(0, 2), which suits rows of X of
+    length one; ``feature_dropout`` and ``state_dropout`` drop X, and h0 before it propagates, at
+    rates of their own.
     """
 
     name: ClassVar[str] = "appnp"
@@ -60,7 +69,11 @@ class APPNP(LinearBackbone):
         self.form = own.form
         self.concat = own.concat and own.form != "class"
         self.width = sizes.classes if own.form == "class" else own.hidden
-        self.weight1 = glorot(sizes.rngs, sizes.features, own.hidden)
+        self.weight1 = (
+            glorot(sizes.rngs, sizes.features, own.hidden)
+            if own.first_layer == "glorot"
+            else normal(sizes.rngs, (sizes.features, own.hidden), math.sqrt(2))
+        )
         self.bias1 = zeros(sizes.rngs, own.hidden)
         self.output = RunLinear(sizes.rngs, own.hidden * (2 if self.concat else 1), sizes.classes)
 
@@ -80,10 +93,11 @@ class APPNP(LinearBackbone):
 
     def _embed(self, x: Features, noise: Noise | None) -> Tensor:
         h = F.relu(x.linear(self.weight1, noise) + self.bias1.unsqueeze(1))
-        if self.form == "hidden":
+        if self.form != "hidden":
+            h = self.output(self.dropout_of(h, x.nodes, noise, HIDDEN_SITE))
+        if noise is None or STATE_SITE not in noise.site_rates:
             return h
-        scores: Tensor = self.output(self.dropout_of(h, x.nodes, noise, HIDDEN_SITE))
-        return scores
+        return self.dropout_of(h, x.nodes, noise, STATE_SITE)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of the given rows."""

@@ -14,8 +14,10 @@ from ppro.nn.part import Part
 from ppro.parts import BACKBONES
 
 HIDDEN_SITE = 1
+STATE_SITE = 5
 STEP_SITE = 10
-"""Dropout sites of the classifier's input, and of step k: ``STEP_SITE + k``."""
+"""Dropout sites of the classifier's input, of h_0 before it propagates, and of step k:
+``STEP_SITE + k``."""
 
 
 class Backbone(Dropping, Part, ABC):

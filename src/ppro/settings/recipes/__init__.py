@@ -13,6 +13,9 @@ from ppro.parts import nearest
 from ppro.settings.groups import NetworkSettings
 from ppro.settings.recipe import Recipe, parse_recipe, read_recipe
 
+PAPER_DESIGN = "-paper"
+"""What the names of recipes end with that are of the paper's design, next to the best ones."""
+
 
 @dataclass(frozen=True)
 class Head:
