@@ -174,7 +174,8 @@ class ComparingTrainer(JudgedTrainer):
             for name in ("rates", "edge_rates", "node_rates")
             if (rate := getattr(noise, name)) is not None
         }
-        return replace(noise, seeds=seeds, **rates)
+        sites = {k: rate.repeat_interleave(count) for k, rate in noise.site_rates.items()}
+        return replace(noise, seeds=seeds, site_rates=sites, **rates)
 
     def select(self, runs: Tensor) -> None:
         """Go on with some of the runs only."""
