@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "ppro"
 ROOMS = (
     *("errors", "files", "processes", "parts", "compute", "graph", "data", "settings"),
-    *("nn", "training", "distributed", "runs", "search", "insight", "paper", "cli"),
+    *("nn", "training", "distributed", "search", "runs", "insight", "paper", "cli"),
 )
 """Every room may import from those before it and from itself, and from no other."""
 DOORS = ("__init__", "__main__")

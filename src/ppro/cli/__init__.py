@@ -1,7 +1,7 @@
 """The command line: arguments in, text out, and no decisions of its own.
 
-One module for each command: ``train`` with ``afterwards``, ``comparing`` and ``refitting``,
-``tune``, ``predict``, ``report``, ``explain``, ``reproduce``, ``bench`` with
+One module for each command: ``train`` with ``searching``, ``afterwards``, ``comparing``
+and ``refitting``, ``tune``, ``predict``, ``report``, ``explain``, ``reproduce``, ``bench`` with
 ``bench_distributed``, ``bench_large`` and ``bench_scale``, ``data``, ``recipes`` and ``parts``.
 What they share is in ``console``, ``streams``, ``options``, ``file_options``,
 ``tracking_options``, ``outcome`` and ``measured``. A command imports what it needs when it is

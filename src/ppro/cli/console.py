@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 out = PlainConsole(highlight=False, markup=False, emoji=False, soft_wrap=True)
 err = PlainConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
-PLAIN_EVERY = 10.0
+PLAIN_EVERY = 4.0
 """Seconds between progress lines where the output is not a terminal."""
 
 NARROWEST = 40

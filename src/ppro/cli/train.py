@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ from ppro.cli.options import (
     shown,
 )
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
-from ppro.errors import RunError, SettingsError
+from ppro.errors import RunError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY, MOST_RUNS
 
 if TYPE_CHECKING:
@@ -63,13 +64,14 @@ def train(  # noqa: PLR0913 - one argument per option
     recipe: Annotated[
         str | None,
         shown(
-            "A TOML file, a name of 'ppro recipes list', or auto: a short search on the "
-            "graph, its training and validation nodes.",
-            "the one for dataset and strategy",
+            "A TOML file, a name of 'ppro recipes list', plain: one setting that is safe on any "
+            "graph, or auto: a short search on its training and validation nodes.",
+            "the graph's, or else auto",
         ),
     ] = None,
     budget: Annotated[
-        float, typer.Option(min=1, help="Seconds that the search of --recipe auto may take.")
+        float,
+        typer.Option(min=1, help="Seconds for the search of --recipe auto and its training."),
     ] = BUDGET,
     set_: Annotated[
         list[str] | None,
@@ -135,6 +137,7 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train --nodes nodes.csv --edges edges.csv --label fraud --metric average-precision
     """
     from ppro.cli.outcome import headline_of_training, show_training
+    from ppro.cli.searching import Found, asks_for_search, searched
     from ppro.compute.device import find_device
     from ppro.files import dump_json
     from ppro.insight.tracking import finish
@@ -143,11 +146,13 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.runs.place import place_of_training
     from ppro.runs.source import graph_and_splits
     from ppro.runs.writing import TrainedRun
-    from ppro.search.choice import AUTO, choose_recipe, given_settings
+    from ppro.search.auto_final import fit_until
+    from ppro.search.choice import PLAIN, choose_recipe, given_settings, plain_recipe
     from ppro.settings.settings import assignments
     from ppro.training import fit as fitting
     from ppro.training.checkpoint import Checkpointing
 
+    start = time.monotonic()
     name, reading = graph.name, graph.reading
     options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
     options |= {"seed": seed, "metric": metric, "class_weight": class_weight}
@@ -163,6 +168,7 @@ def train(  # noqa: PLR0913 - one argument per option
         source=None if graph.files is None else graph.files.signed(),
     )
 
+    @cache
     def load() -> tuple[Graph, Splits]:
         return graph_and_splits(config, reading, **graph.where)
 
@@ -170,11 +176,15 @@ def train(  # noqa: PLR0913 - one argument per option
     afterwards.check(config.settings)
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
-    if recipe == AUTO:
-        _check_search(several=torchrun.is_one_of_several(), resume=resume)
-        given = given_settings(options, changes)
-        chosen = _searched(chosen, *load(), given, budget=budget, **speed)
-        config = config.model_copy(update={"settings": chosen.settings})
+    given = given_settings(options, changes)
+    found = Found.none(chosen, config.runs)
+    if not compare and asks_for_search(recipe, config, given, reading, resume=resume):
+        limits: Any = {"budget": budget, "start": start, **speed}
+        found = searched(chosen, *load(), given, folder=RUNS, **limits)
+    elif recipe == PLAIN:
+        found = Found.none(plain_recipe(chosen, load()[0], given), config.runs)
+    chosen = found.recipe
+    config = config.model_copy(update={"settings": chosen.settings, "runs": found.runs})
     if torchrun.is_follower():
         shared: Any = {**speed, "partition": partition}
         torchrun.follow(run_settings(config), load, **shared)
@@ -185,16 +195,21 @@ def train(  # noqa: PLR0913 - one argument per option
         tracked(config, place.out.name, tensorboard, mlflow, live) as trackers,
     ):
         loaded, splits = load()
+        splits = splits.first(config.runs)
         afterwards.check(config.settings, splits)
-        notes = _notes(chosen, reading, loaded, splits)
+        known = _notes(chosen, reading, loaded, splits)
+        notes = list(dict.fromkeys([*known, *found.notes]))
         console.err.print(headline_of_training(config, loaded, [*notes, place.note]))
         plan = Checkpointing(place.checkpoint, checkpoint_every, resume)
         alone: Any = fitting.fit
         do = alone if ranks is None else partial(torchrun.lead, ranks, partition=partition)
+        do = do if found.until is None else partial(fit_until, do, found.until)
         result = _fitted(do, loaded, splits, config, place, plan, trackers, **speed)
-        told: Any = {"device": str(chip), "notes": notes}
+        capped = found.notes_of(result)
+        told: Any = {"device": str(chip), "notes": [*notes, *capped]}
         schema = None if reading is None else reading.schema
         trained = TrainedRun.of(config, loaded, splits, result, schema=schema, **told)
+        trained.facts.update(found.facts)
         facts = _written(place, trained, config)
         if not result.history.interrupted:
             place.forget()
@@ -207,26 +222,6 @@ def train(  # noqa: PLR0913 - one argument per option
     if undone := afterwards.missing(facts):
         console.warn(undone)
         raise typer.Exit(console.INTERRUPTED)
-
-
-def _check_search(*, several: bool, resume: bool) -> None:
-    """Refuse a search that would not know where it is, or that would choose again."""
-    if several:
-        raise SettingsError("--recipe auto: searches on one process; leave torchrun out")
-    if resume:
-        raise SettingsError("--resume: auto would choose again; name the recipe that it kept")
-
-
-def _searched(
-    recipe: Recipe, graph: Graph, splits: Splits, given: dict[str, Any], **limits: Any
-) -> Recipe:
-    """Search settings for a graph, show how it goes, and keep what was found as a recipe file."""
-    from ppro.search.choice import keep_recipe, search_recipe
-
-    found, choice = search_recipe(recipe, graph, splits, given, **limits, tell=console.err.print)
-    told = f"{choice.reason}, in {choice.seconds:.0f} s; kept as {keep_recipe(found, RUNS)}"
-    console.err.print(console.paragraph(told))
-    return found
 
 
 def _fitted(

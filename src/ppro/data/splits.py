@@ -78,6 +78,10 @@ class Splits:
         """Return the masks of some runs, in that order; one may come several times."""
         return Splits(self.name, self.train[runs], self.val[runs], self.test[runs])
 
+    def first(self, runs: int) -> Splits:
+        """Return the masks of the first runs; of all where there are no more."""
+        return self if runs >= self.runs else self.take(torch.arange(runs))
+
     def without_test(self) -> Splits:
         """Return the same with no test node in them: a search cannot look where nothing is."""
         return Splits(self.name, self.train, self.val, torch.zeros_like(self.test))

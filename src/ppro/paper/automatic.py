@@ -15,7 +15,7 @@ from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.runs.versions import versions
 from ppro.search.auto import choose
-from ppro.settings.limits import BUDGET
+from ppro.settings.limits import TABLE_BUDGET as BUDGET
 from ppro.settings.settings import Settings
 from ppro.training.threads import use_threads
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from ppro.runs.config import RunConfig
-from ppro.runs.versions import versions
 from ppro.training.assessment import Assessment
 from ppro.training.diagnosis import Diagnosis
 from ppro.training.fit import Fit
+from ppro.training.versions import versions
 
 FILE = "result.json"
 

@@ -1,15 +1,3 @@
-"""What a result was computed with."""
+"""What a result was computed with, as :mod:`ppro.training.versions` has it."""
 
-import platform
-from importlib.metadata import version
-
-import torch
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of PPro, PyTorch and Python."""
-    return {
-        "ppro": version("ppro"),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-    }
+from ppro.training.versions import versions as versions

@@ -1,127 +1,162 @@
-"""The recipes that compete when a user wants no tuning, each for another kind of graph."""
+"""The settings that compete when a user wants no tuning, each for another kind of graph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ppro.settings.settings import Settings
+from ppro.settings.settings import Settings, without_foreign
 
-_CHOOSY = {"l2b": {"epsilon": 0.9}, "l2u": {"epsilon": 0.1}}
-_EAGER = {
-    "l2b": {"epsilon": 0.3, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
-    "l2u": {"epsilon": 0.5, "propagation_bias": 0.0, "lr_controller": 0.01, "lambda1": 0.1},
-}
-_RAW = {"feature_norm": "none", "decay": "all", "patience": 200}
-_USUAL = {"dropout": (0.5, 0.2), "weight_decay": (5e-4, 5e-3, 1.5e-2), "lr": (0.01, 0.05)}
-"""What a variation may set one of these to."""
+DROPOUTS, DECAYS = (0.2, 0.5, 0.8), (5e-5, 5e-4, 5e-3)
+"""What a variation may set these to."""
+STEPS = 8
+"""L of the controllers, which choose how many of them a node takes."""
+_TAUGHT = {"teaching": "compare", "warm_up": 30, "settle": 60}
+LEARNING = 120
+"""Epochs that controllers need until their choices are settled."""
+_SHARED = {"decay": "all", "strategy": "none"}
+_BESIDE = {"concat": True, "alpha": 0.1}
+_APART = {"concat": True, "alpha": 0.0, "self_loops": False}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings worth trying, and when they suit.
+    """Settings worth trying.
 
     Args:
+        name: what a user reads.
         why: the kind of graph that they suit.
         changes: settings that differ from the defaults.
-        by_strategy: further ones for each strategy.
-        for_gpu: whether a CPU is too slow for them.
+        simplicity: the smaller, the simpler; decides between equals.
+        cost: of an epoch, in those of one step of propagation; what is measured replaces it.
+        few_labels: whether it needs nodes without labels to learn from.
+        kind: the name of what it varies in numbers alone.
     """
 
     name: str
     why: str
     changes: Mapping[str, Any]
-    by_strategy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    for_gpu: bool = False
+    simplicity: int = 2
+    cost: float = 1.0
+    few_labels: bool = False
+    kind: str = ""
 
-    def settings(self, strategy: str) -> Settings:
-        """Return the settings of this candidate under a strategy."""
-        return Settings(
-            **{"strategy": strategy, **self.changes, **self.by_strategy.get(strategy, {})}
-        )
+    def __post_init__(self) -> None:
+        """A candidate is of its own kind unless it varies another."""
+        object.__setattr__(self, "kind", self.kind or self.name)
 
-    def variations(self) -> list[Candidate]:
-        """Return the same with one of its training settings changed, each to a usual value."""
-        own = self.settings("none").flat()
+    def settings(self, given: Mapping[str, Any]) -> Settings:
+        """Return the settings of this candidate with those that are given, where it has them."""
+        own = {**_SHARED, **self.changes}
+        more = without_foreign(given, {**own, **given})
+        return Settings.read({**own, **more})
+
+    @property
+    def strategy(self) -> str:
+        """Return how nodes choose their step."""
+        return str(self.changes.get("strategy", "none"))
+
+    def variations(self, given: Mapping[str, Any]) -> list[Candidate]:
+        """Return the same with another dropout and weight decay, those next to its own first."""
+        own = self.settings(given).training
+        pairs = [
+            (dropout, decay)
+            for dropout in DROPOUTS
+            for decay in DECAYS
+            if (dropout, decay) != (own.dropout, own.weight_decay)
+        ]
+        pairs.sort(key=lambda pair: (pair[0] != own.dropout) + (pair[1] != own.weight_decay))
+        return [self._with(dropout, decay) for dropout, decay in pairs]
+
+    def _with(self, dropout: float, decay: float) -> Candidate:
+        name = f"{self.name}, dropout {dropout:g}, weight decay {decay:g}"
+        changes = {**self.changes, "dropout": dropout, "weight_decay": decay}
+        return replace(self, name=name, changes=changes)
+
+    def controlled(self) -> list[Candidate]:
+        """Return the same backbone under controllers that learn which step suits a node."""
+        if self.changes.get("backbone", "appnp") != "appnp":
+            return []
         return [
             replace(
-                self, name=f"{self.name}, {key} {value:g}", changes={**self.changes, key: value}
+                self,
+                name=f"{strategy.upper()} on {self.name}",
+                kind="",
+                why="nodes need steps of their own",
+                changes={**self.changes, **_TAUGHT, "strategy": strategy, "max_steps": STEPS},
+                simplicity=4,
             )
-            for key, values in _USUAL.items()
-            for value in values
-            if value != own[key]
+            for strategy in ("l2b", "l2u")
         ]
 
 
-SMOOTH = {"max_steps": 10, "patience": 200}
+PLAIN = Candidate(
+    "residual SAGE",
+    "neighbours and the node itself both say something",
+    {"backbone": "res-sage", "max_steps": 1, "linear_first": False, "lr": 0.01},
+    simplicity=3,
+    cost=1.4,
+)
+"""What is trained where there is no time to try anything."""
 CANDIDATES = (
-    Candidate("smooth", "neighbours are alike", {**SMOOTH, "dropout": 0.8}, _CHOOSY),
+    PLAIN,
+    Candidate("1 step", "the nearest neighbours matter", {**_BESIDE, "max_steps": 1}, 1),
+    Candidate("no propagation", "neighbours say nothing", {"max_steps": 0}, 0, 0.7),
     Candidate(
-        "agree",
+        "class scores, 8 steps",
+        "neighbours are alike, far ones too",
+        {"form": "class", "max_steps": 8},
+        cost=1.0,
+    ),
+    Candidate(
+        "residual GCN",
+        "neighbours say much, their number too",
+        {"backbone": "res-gcn", "max_steps": 2, "lr": 0.01},
+        simplicity=3,
+        cost=1.5,
+    ),
+    Candidate(
+        "neighbours' features",
+        "who the neighbours are says more than what they are like",
+        {"form": "features", "self_loops": False, "alpha": 0.0, "max_steps": 2},
+        cost=1.2,
+    ),
+    Candidate(
+        "neighbours apart, 2 steps",
+        "a node is unlike its neighbours, and both say something",
+        {**_APART, "max_steps": 2},
+        cost=1.3,
+    ),
+    Candidate("4 steps", "neighbours of neighbours matter", {**_BESIDE, "max_steps": 4}, cost=1.6),
+    Candidate("2 steps", "neighbours of neighbours matter", {**_BESIDE, "max_steps": 2}, cost=1.2),
+    Candidate("8 steps", "far nodes matter", {**_BESIDE, "max_steps": 8}, cost=2.4),
+    Candidate("GCN", "neighbours are alike", {"backbone": "gcn-scores", "max_steps": 1}, 2, 0.9),
+    Candidate(
+        "deep residual SAGE",
+        "what matters lies deep in the graph",
+        {"backbone": "res-sage", "max_steps": 4, "norm": "batch", "lr": 0.01},
+        simplicity=3,
+        cost=2.8,
+    ),
+    Candidate(
+        "agreement, 8 steps",
         "neighbours are alike and few nodes have labels",
         {
-            **SMOOTH,
-            **{"consistency": 1.0, "consistency_temperature": 0.5, "node_dropout": 0.5},
-            **{"dropout": 0.2, "weight_decay": 1e-3},
+            **{"max_steps": 8, "consistency": 1.0, "consistency_temperature": 0.5},
+            **{"node_dropout": 0.5, "dropout": 0.2, "weight_decay": 1e-3},
         },
-        _CHOOSY,
-    ),
-    Candidate(
-        "agree on features",
-        "neighbours are alike, few nodes have labels, and features are dense",
-        {
-            **{"backbone": "grand", "max_steps": 10, "hidden": 32, "decay": "all"},
-            **{"consistency": 1.0, "consistency_temperature": 0.2, "consistency_forwards": 4},
-            **{"node_dropout": 0.5, "dropout": 0.7, "lr": 0.4},
-        },
-        _CHOOSY,
-        for_gpu=True,
-    ),
-    Candidate(
-        "scores",
-        "neighbours are alike and features are few",
-        {**SMOOTH, "form": "class", "dropout": 0.5, "weight_decay": 5e-3},
-        _CHOOSY,
-    ),
-    Candidate(
-        "own first",
-        "a node's own features say more than its neighbours",
-        {
-            **_RAW,
-            **{"concat": True, "alpha": 0.0, "max_steps": 5, "weight_form": "tanh"},
-            **{"weight_decay": 5e-3, "dropout": 0.2},
-        },
-        _EAGER,
-    ),
-    Candidate(
-        "own apart",
-        "a node is unlike its neighbours, and both say something",
-        {
-            **_RAW,
-            **{"concat": True, "self_loops": False, "alpha": 0.0, "max_steps": 2},
-            **{"weight_form": "tanh", "weight_decay": 5e-3, "dropout": 0.2, "lr": 0.05},
-        },
-        _EAGER,
-    ),
-    Candidate(
-        "others only",
-        "who the neighbours are says more than what they are like",
-        {
-            **_RAW,
-            **{"form": "features", "self_loops": False, "alpha": 0.0, "max_steps": 5},
-            **{"weight_decay": 1e-5, "dropout": 0.2, "lr": 0.05},
-        },
-        _EAGER,
-    ),
-    Candidate(
-        "features",
-        "neighbours say little",
-        {
-            **_RAW,
-            **{"form": "class", "alpha": 0.9, "max_steps": 2},
-            **{"weight_decay": 1e-3, "dropout": 0.2, "lr": 0.05},
-        },
-        {**_EAGER, "l2b": {"epsilon": 0.3}},
+        simplicity=3,
+        cost=4.0,
+        few_labels=True,
     ),
 )
+"""The most important first: where time is short, the last are left out."""
+
+
+def distinct(candidates: Iterable[Candidate], given: Mapping[str, Any]) -> list[Candidate]:
+    """Return the candidates whose settings differ from those of all before them."""
+    found: dict[str, Candidate] = {}
+    for candidate in candidates:
+        found.setdefault(repr(candidate.settings(given).flat()), candidate)
+    return list(found.values())

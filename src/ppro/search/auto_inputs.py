@@ -18,6 +18,9 @@ ALIKE = 10.0
 """Columns whose sizes differ by no more than this factor are taken as of one unit."""
 MOST_DENSE = 4096
 """Columns up to which sparse features may become dense, where some of them are."""
+FULL = 0.2
+"""Share of entries that differ from what most nodes have, of the columns that have such,
+from which they are centred as others are."""
 DIGITS = 6
 """Numbers are kept with so many digits, so that settings can be read."""
 
@@ -29,7 +32,8 @@ def input_settings(graph: Graph) -> dict[str, Any]:
     features = graph.features
     if features.layout == torch.sparse_csr:
         counts = torch.bincount(features.col_indices().long(), minlength=features.shape[1])
-        mixed = bool((2 * counts > features.shape[0]).any())
+        full = features.values().numel() > FULL * features.numel()
+        mixed = full or bool((2 * counts > features.shape[0]).any())
         if not mixed or features.shape[1] > MOST_DENSE:
             return _of_entries(features.values(), features.col_indices().long(), features.shape)
     return _of_columns(features.to_dense())
@@ -39,13 +43,17 @@ def _of_columns(x: Tensor) -> dict[str, Any]:
     """Return the settings of a dense matrix, column by column.
 
     What most nodes have is nothing to tell: a column is shifted by the value that more than half of
-    them share, or else by its mean.
+    them share. Others, and all where few entries would be zero, are shifted by their mean.
     """
     median = x.median(0).values
     common = 2 * (x == median).sum(0) > x.shape[0]
     shift = torch.where(common, median, x.to(torch.float64).mean(0).to(x.dtype))
     moved = x - shift
-    if bool(common.all()):
+    if float((moved[:, common] != 0).sum()) > FULL * moved[:, common].numel():
+        # Their common part would drown what tells the nodes apart.
+        shift = x.to(torch.float64).mean(0).to(x.dtype)
+        moved = x - shift
+    elif bool(common.all()):
         rows, columns = moved.nonzero(as_tuple=True)
         found = _of_entries(moved[rows, columns], columns, x.shape)
         return {**found, "feature_shift": _numbers(shift)} if bool(shift.any()) else found

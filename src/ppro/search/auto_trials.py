@@ -2,12 +2,17 @@
 
 import math
 import statistics
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ppro.parts import METRICS
 from ppro.search.auto_candidates import Candidate
 from ppro.settings.settings import Settings
 from ppro.training.metrics import Metric
+
+NOISE = 0.5
+"""Differences below so many standard errors do not count against the simpler candidate."""
 
 
 @dataclass(frozen=True)
@@ -16,15 +21,19 @@ class Trial:
 
     Args:
         accuracies: times a hundred; of another metric its worth, so that more is better.
+        trouble: what kept it from training; then its runs count for nothing.
         metric: what was measured.
+        epochs: after how many it was compared with others for the last time.
+        settled: the epoch with the best state, on average.
     """
 
     candidate: Candidate
     accuracies: tuple[float, ...]
     seconds: float
     trouble: str = ""
-    """What kept it from training to its end; without enough memory its runs count for nothing."""
     metric: str = "accuracy"
+    epochs: int = 0
+    settled: float = 0.0
 
     @property
     def score(self) -> float:
@@ -39,38 +48,104 @@ class Trial:
         digits = 1 if metric.percent else None
         return f"{name}{metric.shown(metric.of_worth(self.score / 100), digits=digits)}"
 
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        metric: type[Metric] = METRICS.get(self.metric)
+        worth = [metric.of_worth(value / 100) for value in self.accuracies]
+        return {
+            "candidate": self.candidate.name,
+            "validation_mean": statistics.fmean(worth),
+            "validation": worth,
+            "epochs": self.epochs,
+            **({"trouble": self.trouble} if self.trouble else {}),
+        }
+
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings that won, and what was tried, the best first."""
+    """The settings that won, and what was tried, the best first.
+
+    Args:
+        seconds: what the search took.
+        epoch_seconds: what an epoch of one run of the winner takes on one core.
+        told: what a user should know of it.
+    """
 
     settings: Settings
     trials: tuple[Trial, ...]
     seconds: float
+    epoch_seconds: float = 0.0
+    told: str = ""
 
     @property
     def reason(self) -> str:
         """Return one sentence for the user."""
         best = self.trials[0]
-        return (
-            f"chose '{best.candidate.name}' ({best.candidate.why}): validation "
-            f"{best.shown} over {len(best.accuracies)} runs"
-        )
+        chose = f"chose '{best.candidate.name}' ({best.candidate.why})"
+        if not best.accuracies:
+            return f"{chose}: {self.told}"
+        runs = len(best.accuracies)
+        told = f"; {self.told}" if self.told else ""
+        many = "one run" if runs == 1 else f"{runs} runs"
+        return f"{chose}: validation {best.shown} over {many}{told}"
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the best of each kind that was tried: validation, what, epochs."""
+        best: dict[str, Trial] = {}
+        for trial in self.trials:
+            if trial.accuracies:
+                best.setdefault(trial.candidate.kind, trial)
+        return [(t.trouble or t.shown, t.candidate.name, str(t.epochs)) for t in best.values()]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what was tried and chosen as plain values."""
+        return {
+            "chosen": self.trials[0].candidate.name,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 1),
+            "metric": self.trials[0].metric,
+            "tried": [trial.facts() for trial in self.trials if trial.accuracies],
+        }
 
 
 def joined(first: Trial, second: Trial) -> Trial:
     """Return two trials of a candidate as one."""
-    return Trial(
-        first.candidate,
-        first.accuracies + second.accuracies,
-        first.seconds + second.seconds,
-        second.trouble,
-        first.metric,
+    return replace(
+        first,
+        accuracies=first.accuracies + second.accuracies,
+        seconds=first.seconds + second.seconds,
+        trouble=first.trouble or second.trouble,
     )
 
 
 def gain_over(trial: Trial, base: Trial) -> tuple[float, float]:
-    """Return what a trial has more than another of the same seeds: mean and standard error."""
+    """Return what a trial has more than another of the same seeds: mean and standard error.
+
+    Of a single run the error is not known, and infinite.
+    """
     pairs = zip(trial.accuracies, base.accuracies, strict=True)
     gains = [a - b for a, b in pairs]
+    if len(gains) == 1:
+        return gains[0], math.inf
     return statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(len(gains))
+
+
+def best_first(trials: Sequence[Trial], least_error: float) -> list[Trial]:
+    """Return trials of the same seeds and epochs, the one to choose first, others by their mean.
+
+    Chosen is the simplest of those that the best is not better than beyond noise.
+
+    Args:
+        least_error: standard error of a difference, at least: that of the validation nodes.
+    """
+    ranked = sorted(trials, key=lambda trial: -trial.score)
+    best = ranked[0]
+
+    def is_level(trial: Trial) -> bool:
+        gain, error = gain_over(best, trial)
+        error = least_error if math.isinf(error) else max(error, least_error / 2)
+        return not trial.trouble and gain <= NOISE * error
+
+    level = [trial for trial in ranked if trial is best or is_level(trial)]
+    first = min(level, key=lambda trial: trial.candidate.simplicity)
+    return [first, *(trial for trial in ranked if trial is not first)]

@@ -1,6 +1,6 @@
 """Which recipe a training takes: the named one, the shipped one, or what suits the graph."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from ppro.graph.core import Graph
 from ppro.graph.large import LargeGraph
 from ppro.parts import RIVALS, STRATEGIES
 from ppro.parts.choices import FeatureNorm
-from ppro.search.auto import choose, has_negative
+from ppro.search.auto_candidates import PLAIN as PLAIN_CANDIDATE
+from ppro.search.auto_final import FinalPlan, search_and_plan
+from ppro.search.auto_inputs import input_settings
 from ppro.search.auto_trials import Choice
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 from ppro.settings.recipe import Recipe, recipe_toml
@@ -31,6 +33,12 @@ BLOCK_ROWS = 65_536
 """Rows of features in a file that are looked at at a time."""
 AUTO = "auto"
 """The recipe that is found by a short search on the graph itself."""
+PLAIN = "plain"
+"""The recipe that is one setting for any graph."""
+PLAIN_EPOCHS = 500
+"""Epochs of a run of it, at most."""
+OF_ANY_SEARCH = {"metric", "class_weight", "seed"}
+"""Settings that leave open what is trained."""
 
 
 def choose_recipe(
@@ -81,39 +89,59 @@ def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> di
     return {**given, **changes}
 
 
-def search_recipe(
-    recipe: Recipe,
-    graph: Graph,
-    splits: Splits,
-    given: Mapping[str, Any],
-    *,
-    budget: float,
-    device: torch.device,
-    threads: int | None,
-    tell: Callable[[str], None],
-) -> tuple[Recipe, Choice]:
-    """Return the recipe with the settings that suit the graph best, and how they were chosen.
+def searches(
+    dataset: str, recipe: str | None, given: Mapping[str, Any], own: Reading | None = None
+) -> bool:
+    """Tell whether settings are searched: where asked for, or where nothing says what they are.
 
     Args:
-        recipe: what is known before the search.
-        given: settings that the user has fixed; they hold in the training, not in the search.
-        budget, device, threads: as for :func:`ppro.search.auto.choose`.
-        tell: called with what is done, line by line.
+        given: the settings that the user gave; whoever sets more than what is measured decides.
+    """
+    if recipe is not None:
+        return recipe == AUTO
+    known = own is None and f"{dataset}-l2b" in recipe_names()
+    return not known and not given.keys() - OF_ANY_SEARCH
+
+
+def plain_recipe(recipe: Recipe, graph: Graph, given: Mapping[str, Any]) -> Recipe:
+    """Return the recipe with the one setting that is safe on any graph, and what is given."""
+    settings = PLAIN_CANDIDATE.settings({**input_settings(graph), "epochs": PLAIN_EPOCHS})
+    asked = recipe.settings.training
+    measured = {"metric": asked.metric, "class_weight": asked.class_weight}
+    settings = settings.replace(**{**measured, **given})
+    return recipe.model_copy(update={"settings": settings})
+
+
+def check_searchable(recipe: Recipe) -> None:
+    """Refuse to search settings of a rival.
+
+    Raises:
+        SettingsError: the recipe is of one.
     """
     if recipe.settings.model != PPRO:
         raise SettingsError("--recipe auto is for PPro; leave --model out, or name a recipe")
-    strategy = recipe.settings.strategy
-    limits: dict[str, Any] = {"budget": budget, "device": device, "threads": threads}
+
+
+def search_recipe(
+    recipe: Recipe, graph: Graph, splits: Splits, given: Mapping[str, Any], **options: Any
+) -> tuple[Recipe, Choice, FinalPlan]:
+    """Return the recipe with the settings that suit the graph best, how they were chosen, and more.
+
+    Args:
+        recipe: what is known before the search.
+        given: settings that the user has fixed.
+        options: as for :func:`ppro.search.auto_final.search_and_plan`.
+
+    Returns:
+        recipe, choice, and what there is time for in the training.
+    """
+    check_searchable(recipe)
     # What decides which candidate is better must hold in the search already.
     asked = recipe.settings.training
-    fixed = {"metric": asked.metric, "class_weight": asked.class_weight}
-    tell(f"looking for settings for about {budget:.0f} s at most")
-    choice = choose(
-        graph, splits, strategy, fixed=fixed, **limits, tell=lambda line: tell(f"  {line}")
-    )
-    settings = choice.settings.replace(**given)
-    found = recipe.model_copy(update={"settings": settings, "note": f"auto {choice.reason}"})
-    return found, choice
+    fixed = {"metric": asked.metric, "class_weight": asked.class_weight, **given}
+    choice, plan = search_and_plan(graph, splits, given.get("strategy"), fixed, **options)
+    update = {"settings": choice.settings, "note": f"auto {choice.reason}"}
+    return recipe.model_copy(update=update), choice, plan
 
 
 def keep_recipe(recipe: Recipe, folder: Path) -> Path:
@@ -169,7 +197,7 @@ def _base_recipe(
     dataset: str, wanted: Mapping[str, Any], recipe: str | None, own: Reading | None
 ) -> Recipe:
     split = default_split(dataset) if own is None else own.splits[0]
-    if recipe == AUTO:
+    if recipe in (AUTO, PLAIN):
         return Recipe(dataset=dataset, split=split, settings=_usual(dataset, own))
     if recipe is not None:
         return find_recipe(recipe)
@@ -197,6 +225,12 @@ def _of_rival(dataset: str, model: str) -> Settings:
     space = RIVALS.get(model).spaces.get(kind_of(dataset))
     first = {} if space is None else space.draw(1)[0]
     return _usual(dataset).replace(model=model, **first)
+
+
+def has_negative(features: Tensor) -> bool:
+    """Tell whether some feature is below zero: such are no counts."""
+    values = features.values() if features.layout == torch.sparse_csr else features
+    return values.numel() > 0 and float(values.min()) < 0
 
 
 def norm_of(graph: Graph) -> FeatureNorm:

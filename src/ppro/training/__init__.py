@@ -9,6 +9,6 @@ a run differ in step and priority, ``divergence`` whether its losses were number
 ``backbone_alone`` what the bare backbone reaches, ``paired`` whether a difference is more than
 noise. ``assembly`` makes inputs, model and rows, ``fit`` trains them over the cores with
 ``threads`` and ``workers``; ``memory`` foretells what it takes, ``room`` whether there is as much;
-``checkpoint`` and ``fingerprint`` let a killed training go on. Nothing here prints or knows a
-command.
+``checkpoint`` and ``fingerprint`` let a killed training go on; ``versions`` says what it was made
+with. Nothing here prints or knows a command.
 """

@@ -191,7 +191,7 @@ def fit(  # noqa: PLR0913 - one argument per option
         use_threads(cores)
         inputs = prepare_inputs(graph, settings[0], device, len(settings))
         start = time.perf_counter()
-        task = _Task(graph, inputs, splits, settings, backbone, weights)
+        task = Task(graph, inputs, splits, settings, backbone, weights)
         model, history = _train(task, cores, on_epoch, saved)
         seconds = time.perf_counter() - start
     if diverged == "error":
@@ -235,7 +235,7 @@ def check_count(splits: Splits, settings: Sequence[Settings]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class Task:
     """What is to be trained: all runs, or part of them."""
 
     graph: Graph
@@ -265,7 +265,7 @@ class _Task:
 
 
 def _train(
-    task: _Task, cores: int, on_epoch: OnEpoch | None, saved: Checkpoint | None
+    task: Task, cores: int, on_epoch: OnEpoch | None, saved: Checkpoint | None
 ) -> tuple[Network, History]:
     """Train the runs as one program, or on a CPU with cores to spare as one for each worker."""
     runs, on_cpu = len(task.settings), task.device.type == "cpu"

@@ -11,12 +11,12 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ppro.files import readable_json, write_text
 from ppro.parts import METRICS
-from ppro.runs.versions import versions
 from ppro.search.tuning.evaluation import Evaluator
 from ppro.search.tuning.study import SharedStudy
 from ppro.settings.recipe import PaperResult, Recipe, recipe_toml
 from ppro.settings.settings import Settings
 from ppro.training.metrics import Metric
+from ppro.training.versions import versions
 
 
 def best_recipe(

@@ -1,0 +1,122 @@
+"""The training that follows a search: as many runs and epochs as there is time for."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor
+
+from ppro.data.splits import Splits
+from ppro.errors import SettingsError
+from ppro.graph.core import Graph
+from ppro.search.auto import SIDE_BY_SIDE, choose
+from ppro.search.auto_trials import Choice
+from ppro.training.fit import Fit
+from ppro.training.threads import available_cores
+from ppro.training.trainer import OnEpoch
+
+SEARCH_SHARE = 0.6
+"""Share of the time that the search has; the training has what is left."""
+LEAST_SEARCH = 0.1
+"""Share of the time that it has even where reading the graph took long."""
+MARGIN = 0.05
+"""Share of the time for measuring and writing what came of the training."""
+LEAST, MOST = 80, 300
+"""Epochs that a run should have, at least, and after which most have settled."""
+
+
+@dataclass(frozen=True)
+class FinalPlan:
+    """What fits into the time that is left.
+
+    Args:
+        until: the moment at which training ends.
+        note: what a user should know of it, or "".
+    """
+
+    runs: int
+    epochs: int
+    until: float
+    note: str = ""
+
+
+def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: float) -> FinalPlan:
+    """Return how many runs and epochs of the chosen settings there is time for.
+
+    Runs are fewer before epochs are too few to learn in.
+
+    Args:
+        runs: how many are wanted.
+        epochs: likewise, of a run.
+    """
+    speed = 1.0 if cores == 1 or runs == 1 else SIDE_BY_SIDE * min(cores, runs)
+    room = max(until - time.monotonic(), 0.0) * speed / max(choice.epoch_seconds, 1e-6)
+    needed = min(max(LEAST, int(1.5 * choice.trials[0].settled) + 60), MOST, epochs)
+    fitting = max(1, min(runs, int(room / needed)))
+    within = max(1, min(epochs, int(room / fitting)))
+    if cores > 1 and runs > 1 and fitting == 1:
+        within = max(1, int(within / speed))
+    told = []
+    if fitting < runs:
+        told.append(f"{fitting} of {runs} runs")
+    if within < needed:
+        told.append(f"{within} epochs")
+    note = f"the budget has time for {' and '.join(told)}; a larger --budget has more"
+    return FinalPlan(fitting, within, until, note if told else "")
+
+
+def search_and_plan(
+    graph: Graph,
+    splits: Splits,
+    strategy: str | None,
+    given: Mapping[str, Any],
+    *,
+    budget: float,
+    start: float,
+    **options: Any,
+) -> tuple[Choice, FinalPlan]:
+    """Find settings for a graph, and plan their training within what is left of the budget.
+
+    Args:
+        splits: those of the training, one row for each run that is wanted.
+        given: settings that hold whatever is found.
+        start: the moment from which the budget counts.
+        options: as for :func:`ppro.search.auto.choose`.
+    """
+    if budget <= 0:
+        raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
+    fixed = {key: value for key, value in given.items() if key not in ("seed", "strategy")}
+    left = max(start + SEARCH_SHARE * budget - time.monotonic(), LEAST_SEARCH * budget)
+    choice = choose(graph, splits, strategy, fixed=fixed, budget=left, **options)
+    wanted = choice.settings.training.epochs
+    cores = options.get("threads") or available_cores()
+    until = start + (1 - MARGIN) * budget
+    plan = plan_training(choice, splits.runs, wanted, cores, until)
+    seed = {key: value for key, value in given.items() if key == "seed"}
+    settings = choice.settings.replace(epochs=plan.epochs, **seed)
+    return replace(choice, settings=settings), plan
+
+
+class Deadline:
+    """Ends a training at a moment, as Ctrl-C would, and says so."""
+
+    def __init__(self, until: float, on_epoch: OnEpoch | None = None) -> None:
+        self.until, self.on_epoch, self.reached = until, on_epoch, False
+
+    def __call__(self, epoch: int, metrics: Tensor, going: int) -> None:
+        """Take note of an epoch."""
+        if self.on_epoch is not None:
+            self.on_epoch(epoch, metrics, going)
+        if time.monotonic() > self.until:
+            self.reached = True
+            raise KeyboardInterrupt
+
+
+def fit_until(fit: Callable[..., Fit], until: float, *arguments: Any, **options: Any) -> Fit:
+    """Train as ``fit`` does, at most until a moment: what there is then is the result."""
+    deadline = Deadline(until, options.pop("on_epoch", None))
+    result = fit(*arguments, **options, on_epoch=deadline)
+    if not deadline.reached:
+        return result
+    return replace(result, history=replace(result.history, interrupted=False))
