@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
 
+from ppro.compute import features as module
 from ppro.compute.features import FEATURE_SITE, Features, row_normalised, unit_rows
 from ppro.compute.noise import Noise, matrix_ids
 from tests.support import noise_of, tensor64
@@ -23,7 +24,10 @@ def sparse_x(seed: int = 0) -> Tensor:
 
 
 def features(x: Tensor, layout: str) -> Features:
-    return Features(x.to_sparse_csr() if layout == "sparse" else x)
+    with pytest.MonkeyPatch.context() as patch:
+        # Zeros are not to make a dense matrix a sparse one.
+        patch.setattr(module, "SPARSE_BELOW", 0.0)
+        return Features(x.to_sparse_csr() if layout == "sparse" else x)
 
 
 def expected_linear(x: Tensor, weight: Tensor, noise: Noise | None) -> Tensor:
@@ -104,3 +108,22 @@ def test_rows_have_length_one_whatever_their_scale(seed: int, scale: float) -> N
             expected[i, j] = float(x[i, j]) / (length or 1.0)
     torch.testing.assert_close(unit_rows(scale * x), expected)
     torch.testing.assert_close(unit_rows((scale * x).to_sparse_csr()).to_dense(), expected)
+
+
+@pytest.mark.parametrize(("share", "sparse"), [(0.2, True), (0.45, True), (0.55, False)])
+def test_products_are_chosen_by_what_is_filled_not_by_how_it_is_stored(
+    share: float, sparse: bool
+) -> None:
+    """Few entries that are not zero make a sparse product, with the same dropout, close by."""
+    values = torch.rand(200, generator=torch.Generator().manual_seed(4))
+    x = (values * (torch.arange(200) < share * 200)).view(20, 10)
+    stored_dense, stored_sparse = Features(x), Features(x.to_sparse_csr())
+    assert (stored_dense.forward.matrix.layout == torch.sparse_csr) is sparse
+    assert torch.equal(stored_dense.dense, x)
+    weight, noise = torch.rand(2, 10, 3), noise_of([1, 2], 0.5, 3)
+    for drawn in (None, noise):
+        found, other = (f.linear(weight, drawn) for f in (stored_dense, stored_sparse))
+        torch.testing.assert_close(found, other)
+    gradient = torch.rand(2, 20, 3)
+    found, other = (f.adjoint.product(gradient, noise) for f in (stored_dense, stored_sparse))
+    torch.testing.assert_close(found, other)

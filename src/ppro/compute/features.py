@@ -16,6 +16,8 @@ from ppro.parts.choices import FeatureForm, FeatureNorm
 
 FEATURE_SITE = 0
 NODE_SITE = 3
+SPARSE_BELOW = 0.5
+"""Share of entries that are not zero below which the sparse product is the faster on a CPU."""
 SPARSE = 0.25
 """Share of entries that are not zero below which shifted features are kept as a sparse matrix."""
 
@@ -137,10 +139,11 @@ class Features:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self.forward: _SparseDropped | _DenseDropped
         self.adjoint: _SparseDropped | _DenseDropped
-        sparse = matrix.layout == torch.sparse_csr
         if numbers is None:
             numbers = torch.arange(self.shape[0], device=matrix.device)
-        dropped = _SparseDropped if sparse else _DenseDropped
+        if _wants_sparse(matrix):
+            matrix = matrix.to_sparse_csr()
+        dropped = _SparseDropped if matrix.layout == torch.sparse_csr else _DenseDropped
         self.forward, self.adjoint = dropped.pair(matrix, numbers)
         self._row_ids = matrix_ids(numbers, 1).squeeze(-1).unsqueeze(0)
 
@@ -181,6 +184,16 @@ class Features:
         return out * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
 
 
+def _wants_sparse(matrix: Tensor) -> bool:
+    """Tell whether products with a dense matrix are cheaper through the entries that are not zero.
+
+    On a CPU they are, at all widths of the layer that were timed.
+    """
+    if matrix.layout == torch.sparse_csr or matrix.is_cuda:
+        return False
+    return int(matrix.count_nonzero()) < SPARSE_BELOW * matrix.numel()
+
+
 class _SparseDropped:
     """A sparse matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
 
@@ -206,29 +219,45 @@ class _SparseDropped:
 
 
 class _DenseDropped:
-    """A dense matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
+    """A dense matrix M (X or its transpose) and dropout(M) times a matrix of each run.
 
-    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
-        self.matrix, self.ids = matrix, ids
+    Args:
+        x: X. Shape ``[n, f]``.
+        ids: dropout ids of its elements.
+        turned: whether M is the transpose.
+    """
+
+    def __init__(self, x: Tensor, ids: Tensor, *, turned: bool) -> None:
+        self.x, self.ids, self.turned = x, ids, turned
 
     @classmethod
     def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
         """X and its transpose; an element has the same id in both."""
         ids = matrix_ids(numbers, matrix.shape[1])
-        return cls(matrix, ids), cls(matrix.t(), ids.t())
+        return cls(matrix, ids, turned=False), cls(matrix, ids, turned=True)
+
+    @property
+    def matrix(self) -> Tensor:
+        """M."""
+        return self.x.t() if self.turned else self.x
 
     def product(self, right: Tensor, noise: Noise | None) -> Tensor:
         """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
         if noise is None:
             return torch.matmul(self.matrix, right)
         if right.is_cuda:
-            dropped = noise.drop(self.matrix.unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE)
-            return torch.bmm(dropped, right)
-        out = right.new_empty(right.shape[0], self.matrix.shape[0], right.shape[2])
+            return torch.bmm(self._dropped(noise), right)
+        rows = self.x.shape[1 if self.turned else 0]
+        out = right.new_empty(right.shape[0], rows, right.shape[2])
         for run in range(right.shape[0]):
-            scale = noise.run(run).scale(self.ids.unsqueeze(0), FEATURE_SITE)
-            torch.mm(self.matrix * scale[0], right[run], out=out[run])
+            # One run at a time: X of all runs at once may not fit memory.
+            torch.mm(self._dropped(noise.run(run))[0], right[run], out=out[run])
         return out
+
+    def _dropped(self, noise: Noise) -> Tensor:
+        """dropout(M) of every run, made in the order in which X lies in memory."""
+        dropped = noise.drop(self.x.unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE)
+        return dropped.transpose(1, 2) if self.turned else dropped
 
 
 class _FeatureLinear(torch.autograd.Function):
