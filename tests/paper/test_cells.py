@@ -12,10 +12,11 @@ import pytest
 from ppro.data import kind_of
 from ppro.errors import RunError
 from ppro.paper.cells import Cell, experiments, searches
-from ppro.paper.experiment import Experiment, Keep, Plan, Work
+from ppro.paper.experiment import Experiment, Keep, Plan, Work, json_settings
 from ppro.paper.nodes import DRAWABLE, read_arrays, write_arrays
 from ppro.paper.pool import missing, run_missing
 from ppro.search.methods import find_method
+from ppro.search.offers import BACKBONES, Offer
 from ppro.settings.recipes import shipped_recipe
 from ppro.settings.settings import Settings
 from tests.paper.figures.support import arrays
@@ -99,6 +100,35 @@ def test_a_search_keeps_every_configuration_and_no_test_accuracy(tmp_path: Path)
     assert search.is_done(todo.store)
     (more,) = searches([cell], replace(todo, configurations=3))
     assert not more.is_done(todo.store)
+
+
+def test_a_search_under_an_offer_has_a_part_for_each_program(tmp_path: Path) -> None:
+    todo = plan(tmp_path, configurations=8)
+    cell = Cell("csbm", SPLIT, "gcn-scores-l2b", offer=Offer(BACKBONES))
+    parts = searches([cell], todo)
+    programs = [{repr(c.settings.program()) for c in part.candidates} for part in parts]
+    assert all(len(one) == 1 for one in programs)
+    assert len(set.union(*programs)) == len(parts) > 2
+    assert sum(len(part.candidates) for part in parts) == 8
+    (waiting,) = experiments([cell], todo)
+    assert not waiting.is_ready
+    for i, part in enumerate(parts):
+        assert part.place.startswith("search/backbones/csbm.random-60-20-20/gcn-scores-l2b/")
+        results = [
+            {"method": "", "settings": json_settings(c.settings), "val_mean": 10.0 * i + j}
+            for j, c in enumerate(part.candidates)
+        ]
+        todo.store.write(part.place, {"runs": 5, "settings": {}, "results": results})
+        assert part.is_done(todo.store)
+    (chosen,) = experiments([cell], todo)
+    best = parts[-1].candidates[-1].settings
+    assert chosen.candidates[0].settings == best.replace(epochs=3)
+    assert chosen.facts["configurations"] == 8
+    assert chosen.facts["offered"] == cell.offer.size(find_method(cell.method), kind_of("csbm"))
+    assert chosen.place == "cells/backbones/csbm.random-60-20-20/gcn-scores-l2b"
+    # More configurations are another search, and the cell waits for it.
+    (again,) = experiments([cell], replace(todo, configurations=16))
+    assert not again.is_ready
 
 
 def test_processes_give_the_same(finished: Plan, tmp_path: Path) -> None:

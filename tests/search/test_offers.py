@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ppro.errors import SettingsError
+from ppro.paper.design import is_papers
 from ppro.paper.tables import backbones, depth
+from ppro.parts.choices import Kind
 from ppro.search.grid import PAPER
 from ppro.search.methods import find_method
-from ppro.search.offers import BACKBONES, DEPTH, USUAL, Offer, check_space
+from ppro.search.offers import ACTOR, BACKBONES, DEPTH, DESIGN, USUAL, Offer, check_space
 from ppro.settings.settings import Settings
 
 TRAINING = ("lr", "dropout", "weight_decay")
@@ -115,3 +117,22 @@ def test_what_has_no_space_there_takes_its_own() -> None:
     assert Offer(BACKBONES).spaces(method, "homophilous") == method.spaces("homophilous")
     (space,) = Offer(DEPTH, 8).spaces(method, "homophilous")
     assert space.shapes == ({"max_steps": 8},)
+
+
+@pytest.mark.parametrize("kind", ["homophilous", "heterophilous"])
+def test_the_space_of_the_papers_design_has_nothing_beyond_it(kind: Kind) -> None:
+    for name in ("appnp-none", *STRATEGIES):
+        settings = Offer(DESIGN).candidates(find_method(name), kind, 40)
+        assert len(settings) == 40
+        assert all(is_papers(one) for one in settings)
+    assert len({one.controllers.lambda2 for one in settings}) > 1
+
+
+def test_the_space_of_actor_has_every_option_of_its_features() -> None:
+    for name in ("appnp-none", *STRATEGIES):
+        for one in Offer(ACTOR).candidates(find_method(name), "heterophilous", 40):
+            flat = one.flat()
+            assert (flat["concat"], flat["decay"], flat["feature_dropout"]) == (True, "all", 0.0)
+            assert (flat["feature_norm"], flat["first_layer"]) == ("unit", "scaled")
+    mlp = find_method("mlp")
+    assert Offer(ACTOR).spaces(mlp, "heterophilous") == mlp.spaces("heterophilous")

@@ -1,6 +1,6 @@
 """A cell of a table or figure: a method on a graph, at the settings that its search chose."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,19 +52,30 @@ def searches(cells: Iterable[Cell], plan: Plan) -> list[Experiment]:
     if plan.configurations == 0:
         return []
     found = {cell.searched: cell for cell in cells}
-    return by_size(_search(cell, plan) for cell in found.values())
+    return by_size(part for cell in found.values() for part in _search(cell, plan))
 
 
-def _search(cell: Cell, plan: Plan) -> Experiment:
-    kind, offer, method = (
-        kind_of(cell.dataset),
-        cell.offer.named(plan.space),
-        find_method(cell.method),
-    )
-    drawn = offer.candidates(method, kind, plan.configurations)
-    space = kind if offer == USUAL else f"{offer.folder}{kind}"
+def _search(cell: Cell, plan: Plan) -> list[Experiment]:
+    """Return the search of a cell: one experiment, or one for each program under another offer.
+
+    Parts are small, so that little is lost when a machine is given back.
+    """
+    kind, offer = kind_of(cell.dataset), cell.offer.named(plan.space)
+    drawn = offer.candidates(find_method(cell.method), kind, plan.configurations)
+    if cell.offer == USUAL:
+        return [_part(cell, cell.searched, drawn, kind if offer == USUAL else offer.space)]
+    programs: dict[str, list[Settings]] = {}
+    for settings in drawn:
+        programs.setdefault(repr(settings.program()), []).append(settings)
+    return [
+        _part(cell, f"{cell.searched}/{i}", members, offer.folder.rstrip("/"))
+        for i, members in enumerate(programs.values())
+    ]
+
+
+def _part(cell: Cell, place: str, drawn: Sequence[Settings], space: str) -> Experiment:
     return Experiment(
-        cell.searched,
+        place,
         cell.dataset,
         cell.split,
         tuple(Candidate(cell.method, settings) for settings in drawn),
@@ -73,6 +84,18 @@ def _search(cell: Cell, plan: Plan) -> Experiment:
         tested=False,
         facts={"method": cell.method, "space": space, "configurations": len(drawn)},
     )
+
+
+def _searched(cell: Cell, plan: Plan) -> list[Mapping[str, Any]]:
+    """Return all that the search of a cell tried; nothing before all of it is done."""
+    if cell.offer == USUAL:
+        record = plan.store.read(cell.searched)
+        return [] if record is None else list(record["results"])
+    if plan.configurations == 0:
+        return []
+    records = [part.record(plan.store) for part in _search(cell, plan)]
+    whole = [record for record in records if record is not None]
+    return [one for record in whole for one in record["results"]] if whole == records else []
 
 
 def experiments(
@@ -121,10 +144,10 @@ def _chosen(
     The best mean validation accuracy is chosen, the first of equals. Settings are None before they
     are known.
     """
-    record = plan.store.read(cell.searched)
-    if record is not None:
-        best = max(record["results"], key=lambda one: one["val_mean"])
-        return Settings.read(best["settings"]), len(record["results"]), best["val_mean"]
+    tried = _searched(cell, plan)
+    if tried:
+        best = max(tried, key=lambda one: float(one["val_mean"]))
+        return Settings.read(best["settings"]), len(tried), best["val_mean"]
     if without_search:
         return shipped_recipe(f"{cell.dataset}-{cell.method}").settings, 0, None
     if plan.configurations == 0:

@@ -6,6 +6,7 @@ its controllers are offered as the paper teaches them and as ones that compare.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ppro.parts import STRATEGIES
@@ -16,6 +17,7 @@ from ppro.settings.space import Shapes, Space, Values, usual
 
 Shape = Mapping[str, Any]
 _ALL: Shape = {"decay": "all"}
+WIDE = 256
 _HEADS: Shape = {**_ALL, "hidden": 64, "heads": 8}
 _OF_PAPER = ("epsilon",)
 """The settings of the paper's controllers that these searches choose, from two values each."""
@@ -42,17 +44,12 @@ _GAT: Shapes = ({**_HEADS, "output_heads": 1}, {**_HEADS, "output_heads": 8})
 _OF_GCN = usual((0.5, 0.7, 0.8), (5e-4, 1e-3, 5e-3), (0.01, 0.05))
 _OF_GAT = usual((0.6, 0.5, 0.7), (5e-4, 1e-3), (0.005, 0.01))
 _OF_GCNII: Values = {
-    **usual((0.6, 0.7, 0.5), (5e-4, 1e-3), (0.01,)),
+    **usual((0.6, 0.7, 0.5), (5e-4, 1e-3), (0.01, 0.005)),
     "step_decay": (0.01, 5e-4),
 }
-# Depth, width and λ of the original on Cora, Citeseer and Pubmed.
+# Depth and λ of the original on Cora, Citeseer and Pubmed, and its width on the last.
 _GCNII: Shapes = (
     {"max_steps": 64, "hidden": 64, "gcnii_lambda": 0.5, **_ALL},
-    {"max_steps": 32, "hidden": 256, "gcnii_lambda": 0.6, **_ALL},
-    {"max_steps": 16, "hidden": 256, "gcnii_lambda": 0.4, **_ALL},
-)
-# Blind backbones quadruple the work of the widest, so that one is left out.
-_GCNII_COMPARING: Shapes = (
     {"max_steps": 32, "hidden": 64, "gcnii_lambda": 0.6, **_ALL},
     {"max_steps": 16, "hidden": 256, "gcnii_lambda": 0.4, **_ALL},
 )
@@ -84,7 +81,8 @@ def backbones(method: Method, kind: Kind) -> tuple[Space, ...]:
         return (Space(_GCNII if forms is None else _at(2, forms), values),)
     alone = method.settings["strategy"] == ALONE
     if forms is None:
-        comparing = _starting(_GCNII_COMPARING, "held", "explore")
+        # Blind backbones quadruple the work, so the deepest is left out.
+        comparing = _starting(_GCNII[1:], "held", "explore")
         return (
             (Space(_GCNII, values),)
             if alone
@@ -105,8 +103,10 @@ _JKNET: Shapes = (
 )
 _GCNII_DEEP: Shapes = (
     {"hidden": 64, "gcnii_lambda": 0.5, **_ALL},
-    {"hidden": 256, "gcnii_lambda": 0.5, **_ALL},
+    {"hidden": WIDE, "gcnii_lambda": 0.4, **_ALL},
 )
+WIDE_UP_TO = 16
+"""Steps up to which GCNII may be wide, as in the original: more would not fit a GPU."""
 _APPNP: Shapes = ({"form": "hidden"}, {"form": "class"})
 _DEPTHS: Mapping[str, Space] = {
     "gcn": Space(_GCN, _OF_DEEP_GCN),
@@ -124,6 +124,8 @@ def depth(method: Method, kind: Kind, steps: int) -> tuple[Space, ...]:
     space = _DEPTHS.get(_network(method))
     if space is None or kind != "homophilous":
         return tuple(of_depth(found, steps) for found in method.spaces(kind))
+    if steps > WIDE_UP_TO:
+        space = replace(space, shapes=tuple(s for s in space.shapes if s.get("hidden") != WIDE))
     space = of_depth(space, steps)
     if method.settings["model"] != PPRO or method.settings["strategy"] == ALONE:
         return (space,)
@@ -178,9 +180,10 @@ def design(method: Method, kind: Kind) -> tuple[Space, ...]:
 _SCALED: Shape = {
     **{**_PATIENT, **_ALL, "concat": True, "feature_norm": "unit", "first_layer": "scaled"},
 }
+_FORMS_OF_ACTOR: Shapes = (_SCALED, {**_SCALED, "self_loops": False})
 _OF_ACTOR: Values = {
-    **usual((0.5, 0.3, 0.6), (5e-5, 5e-4, 5e-6), (0.05, 0.01)),
-    "feature_dropout": (0.0, 0.3),
+    **usual((0.5, 0.6, 0.7), (5e-4, 1e-3), (0.05, 0.03)),
+    "feature_dropout": (0.0,),
     "state_dropout": (0.0, 0.3),
 }
 
@@ -190,7 +193,8 @@ def actor(method: Method, kind: Kind) -> tuple[Space, ...]:
     if method.settings["model"] != PPRO:
         return method.spaces(kind)
     if method.settings["strategy"] == ALONE:
-        return (Space((*_at(1, (_SCALED,)), *_at(2, (_SCALED,)), *_at(4, (_SCALED,))), _OF_ACTOR),)
-    deep = _at(4, (_SCALED,))
-    comparing = _starting((*deep, *deep), "first", "explore")
+        shapes = tuple(shape for steps in (1, 2, 4) for shape in _at(steps, _FORMS_OF_ACTOR))
+        return (Space(shapes, _OF_ACTOR),)
+    deep = _at(4, _FORMS_OF_ACTOR)
+    comparing = _starting(deep, "first", "explore")
     return _controlled(method, kind, deep, _OF_ACTOR, comparing)
