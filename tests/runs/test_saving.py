@@ -158,6 +158,19 @@ def test_damaged_settings_are_told_in_one_line(
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("name", ["weights.safetensors", "nodes.safetensors"])
+def test_one_changed_bit_is_found(folder: Path, name: str) -> None:
+    file = folder / name
+    whole = file.read_bytes()
+    for place in (-1, -len(whole) // 3):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 1
+        file.write_bytes(spoiled)
+        with pytest.raises(RunError, match=rf"{name}: damaged \(its checksum differs"):
+            load(folder)
+    file.write_bytes(whole)
+
+
 def test_damage_is_named(folder: Path) -> None:
     for name in ("weights.safetensors", "nodes.safetensors", "metrics.jsonl", "result.json"):
         file = folder / name

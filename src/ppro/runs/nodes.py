@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.runs.problems import reading
-from ppro.runs.tensors import read_tensors
+from ppro.runs.tensors import read_tensors, tensors_file
 from ppro.training.fit import NodeTable
 
 FILE = "nodes.safetensors"
@@ -91,8 +90,7 @@ def write_records(folder: Path, records: NodeRecords, *, brief: bool) -> None:
         kept = {"probabilities": records.probabilities, "embedding": records.embedding}
         found |= {name: values for name, values in kept.items() if values is not None}
     found |= {f"splits.{part}": getattr(records.splits, part) for part in PARTS}
-    content = to_bytes({name: values.contiguous() for name, values in found.items()})
-    (folder / FILE).write_bytes(content)
+    (folder / FILE).write_bytes(tensors_file(found))
 
 
 def read_records(folder: Path, class_names: Sequence[str], split: str, run: int) -> NodeRecords:

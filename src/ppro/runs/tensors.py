@@ -5,26 +5,38 @@ from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from ppro.errors import RunError
-from ppro.files import MARKER, umask
-from ppro.runs.config import FORMAT
+from ppro.files import MARKER
 from ppro.runs.problems import reading
+from ppro.training.checkpoint import digest_of
 
 WEIGHTS = "weights.safetensors"
+CHECKSUM = "sha256"
+"""Its name among what a file says of itself; files of older versions have none."""
 
 
 def read_tensors(path: Path, part: slice = slice(None)) -> dict[str, Tensor]:
     """Read a safetensors file, or a part of the first dimension of each of its tensors.
 
     Raises:
-        RunError: it is missing or damaged.
+        RunError: it is missing or damaged; where it has a checksum, a changed bit is found too.
     """
     with reading(path), safe_open(str(path), framework="pt") as file:
-        names = list(file.keys())
-        return {name: file.get_slice(name)[part] for name in names}
+        wanted = (file.metadata() or {}).get(CHECKSUM)
+        tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+        if wanted is not None and wanted != digest_of("", tensors):
+            raise ValueError("its checksum differs")
+        return {name: tensor[part] if tensor.dim() else tensor for name, tensor in tensors.items()}
+
+
+def tensors_file(tensors: Mapping[str, Tensor]) -> bytes:
+    """Return a safetensors file that can tell whether it is as it was written."""
+    kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # One entry alone: of several the order would differ from file to file.
+    return save(kept, metadata={CHECKSUM: digest_of("", kept)})
 
 
 def check_shapes(folder: Path, runs: int, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -56,9 +68,7 @@ def _shown(shape: tuple[int, ...] | None) -> str:
 def write_weights(folder: Path, model: torch.nn.Module) -> None:
     """Write the weights of all runs; the first dimension of each tensor is the run."""
     path = folder / WEIGHTS
-    tensors = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}
-    save_file(tensors, str(path), metadata={"format": str(FORMAT)})
-    path.chmod(0o666 & ~umask())
+    path.write_bytes(tensors_file(dict(model.named_parameters())))
 
 
 def read_weights(folder: Path, model: torch.nn.Module, run: int | None = None) -> None:

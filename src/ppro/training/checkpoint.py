@@ -179,7 +179,7 @@ class Checkpoint:
         with _opened(path) as file:
             told = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in list(file.keys())}
-        if told.get("sha256") != _digest(told.get("ppro", ""), tensors):
+        if told.get("sha256") != digest_of(told.get("ppro", ""), tensors):
             raise RunError(f"{path}: damaged, its checksum differs; begin without resuming")
         if part and self._read_header(part) != self._read_header(0):
             raise RunError(f"{path}: of another training than the first part; begin anew")
@@ -254,7 +254,7 @@ class Keeper:
             RunError: it cannot be written, and there is none before it.
         """
         tensors = {name: tensor.cpu().contiguous() for name, tensor in state.items()}
-        head = {"ppro": self.header, "sha256": _digest(self.header, tensors)}
+        head = {"ppro": self.header, "sha256": digest_of(self.header, tensors)}
         try:
             write_durably(self.path, save(tensors, metadata=head))
         except OSError as error:
@@ -273,8 +273,8 @@ def write_durably(path: Path, content: bytes) -> None:
         part.write_bytes(content)
 
 
-def _digest(header: str, tensors: Mapping[str, Tensor]) -> str:
-    """SHA-256 over what a file says: its head, and names, types, shapes and values of tensors."""
+def digest_of(header: str, tensors: Mapping[str, Tensor]) -> str:
+    """Return the SHA-256 of what a file says: its head, and names, types, shapes and values."""
     digest = hashlib.sha256(header.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name}{tensor.dtype}{tuple(tensor.shape)}".encode())
