@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from ppro.compute import features as module
+from ppro.compute import feature_products
 from ppro.compute.features import FEATURE_SITE, Features, row_normalised, unit_rows
 from ppro.compute.noise import Noise, matrix_ids
 from tests.support import noise_of, tensor64
@@ -26,7 +26,7 @@ def sparse_x(seed: int = 0) -> Tensor:
 def features(x: Tensor, layout: str) -> Features:
     with pytest.MonkeyPatch.context() as patch:
         # Zeros are not to make a dense matrix a sparse one.
-        patch.setattr(module, "SPARSE_BELOW", 0.0)
+        patch.setattr(feature_products, "SPARSE_BELOW", 0.0)
         return Features(x.to_sparse_csr() if layout == "sparse" else x)
 
 
@@ -127,3 +127,48 @@ def test_products_are_chosen_by_what_is_filled_not_by_how_it_is_stored(
     gradient = torch.rand(2, 20, 3)
     found, other = (f.adjoint.product(gradient, noise) for f in (stored_dense, stored_sparse))
     torch.testing.assert_close(found, other)
+
+
+def count_products(x: Features, monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Return a list that grows by one with every product with X."""
+    made: list[None] = []
+    product = x.forward.product
+
+    def counted(right: Tensor, noise: Noise | None) -> Tensor:
+        made.append(None)
+        return product(right, noise)
+
+    monkeypatch.setattr(x.forward, "product", counted)
+    return made
+
+
+@pytest.mark.parametrize("noise", [None, noise_of([3, 1, 4], 0.0, 7)], ids=["none", "rate 0"])
+def test_what_is_asked_again_without_dropout_is_computed_once(
+    noise: Noise | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = features(sparse_x(), "sparse")
+    made = count_products(x, monkeypatch)
+    weight = tensor64(RUNS, COLUMNS, WIDTH, seed=1).requires_grad_()
+    for epoch in range(1, 4):
+        learned = x.linear(weight, noise)
+        torch.testing.assert_close(learned, expected_linear(sparse_x(), weight, None))
+        (gradient,) = torch.autograd.grad(learned.square().sum(), weight)
+        with torch.no_grad():
+            weight -= 0.1 * gradient
+            second, validated = x.linear(weight, noise), x.linear(weight, None)
+        assert torch.equal(second, validated)
+        torch.testing.assert_close(second, expected_linear(sparse_x(), weight, None).detach())
+        # The second pass is computed; validation and the next epoch take it from there.
+        assert len(made) == 1 + epoch
+
+
+def test_training_with_dropout_keeps_no_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = features(sparse_x(), "sparse")
+    made = count_products(x, monkeypatch)
+    weight = tensor64(RUNS, COLUMNS, WIDTH, seed=1).requires_grad_()
+    for _ in range(2):
+        x.linear(weight, NOISE)
+        with torch.no_grad():
+            x.linear(weight, None)
+    assert len(made) == 4
+    assert x._kept._of_layer == {}

@@ -9,15 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ppro.compute.noise import Noise, element_ids, matrix_ids
-from ppro.compute.sparse import compact, multiply, row_indices, transpose, with_values
+from ppro.compute.feature_products import FEATURE_SITE as FEATURE_SITE
+from ppro.compute.feature_products import DenseDropped, KeptProducts, SparseDropped, wants_sparse
+from ppro.compute.noise import Noise, matrix_ids
+from ppro.compute.sparse import row_indices, with_values
 from ppro.errors import SettingsError
 from ppro.parts.choices import FeatureForm, FeatureNorm
 
-FEATURE_SITE = 0
 NODE_SITE = 3
-SPARSE_BELOW = 0.5
-"""Share of entries that are not zero below which the sparse product is the faster on a CPU."""
 SPARSE = 0.25
 """Share of entries that are not zero below which shifted features are kept as a sparse matrix."""
 
@@ -137,14 +136,15 @@ class Features:
 
     def __init__(self, matrix: Tensor, numbers: Tensor | None = None) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self.forward: _SparseDropped | _DenseDropped
-        self.adjoint: _SparseDropped | _DenseDropped
+        self.forward: SparseDropped | DenseDropped
+        self.adjoint: SparseDropped | DenseDropped
         if numbers is None:
             numbers = torch.arange(self.shape[0], device=matrix.device)
-        if _wants_sparse(matrix):
+        if wants_sparse(matrix):
             matrix = matrix.to_sparse_csr()
-        dropped = _SparseDropped if matrix.layout == torch.sparse_csr else _DenseDropped
+        dropped = SparseDropped if matrix.layout == torch.sparse_csr else DenseDropped
         self.forward, self.adjoint = dropped.pair(matrix, numbers)
+        self._kept = KeptProducts()
         self._row_ids = matrix_ids(numbers, 1).squeeze(-1).unsqueeze(0)
 
     @cached_property
@@ -177,94 +177,32 @@ class Features:
         Returns:
             Shape ``[R, n, d]``.
         """
-        out: Tensor = _FeatureLinear.apply(weight, self, noise)  # type: ignore[no-untyped-call]
+        drawn = noise if noise is not None and self._drops(noise) else None
+        if drawn is None and weight.requires_grad and torch.is_grad_enabled():
+            # A pass that learns without dropout tells that later ones will ask for the same.
+            self._kept.wanted = True
+        out: Tensor = _FeatureLinear.apply(weight, self, drawn)  # type: ignore[no-untyped-call]
         if noise is None or noise.node_rates is None:
             return out
         # A row of X that is zero makes a row of X W that is zero.
         return out * noise.scale(self._row_ids, NODE_SITE, noise.node_rates).unsqueeze(-1)
 
+    def _drops(self, noise: Noise) -> bool:
+        """Tell whether any run drops elements of X; a GPU is not asked, for that would wait."""
+        return noise.rates.is_cuda or bool(noise.rates_at(FEATURE_SITE).any())
 
-def _wants_sparse(matrix: Tensor) -> bool:
-    """Tell whether products with a dense matrix are cheaper through the entries that are not zero.
-
-    On a CPU they are, at all widths of the layer that were timed.
-    """
-    if matrix.layout == torch.sparse_csr or matrix.is_cuda:
-        return False
-    return int(matrix.count_nonzero()) < SPARSE_BELOW * matrix.numel()
-
-
-class _SparseDropped:
-    """A sparse matrix M (X or its transpose) and dropout(M) times a matrix of each run."""
-
-    def __init__(self, matrix: Tensor, ids: Tensor) -> None:
-        self.matrix, self.ids = matrix, ids
-
-    @classmethod
-    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_SparseDropped, _SparseDropped]:
-        """X and its transpose; an element has the same id in both."""
-        matrix = compact(matrix)
-        ids = element_ids(numbers[row_indices(matrix)], matrix.col_indices())
-        adjoint, order = transpose(matrix)
-        return cls(matrix, ids), cls(adjoint, ids[order])
-
-    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
-        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
-        values = None
+    def product(self, weight: Tensor, noise: Noise | None) -> Tensor:
+        """dropout(X) W without autograd; X W of the same W is not computed twice in a row."""
         if noise is not None:
-            values = noise.drop(
-                self.matrix.values().unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE
-            )
-        return multiply(self.matrix, right.contiguous(), values=values)
-
-
-class _DenseDropped:
-    """A dense matrix M (X or its transpose) and dropout(M) times a matrix of each run.
-
-    Args:
-        x: X. Shape ``[n, f]``.
-        ids: dropout ids of its elements.
-        turned: whether M is the transpose.
-    """
-
-    def __init__(self, x: Tensor, ids: Tensor, *, turned: bool) -> None:
-        self.x, self.ids, self.turned = x, ids, turned
-
-    @classmethod
-    def pair(cls, matrix: Tensor, numbers: Tensor) -> tuple[_DenseDropped, _DenseDropped]:
-        """X and its transpose; an element has the same id in both."""
-        ids = matrix_ids(numbers, matrix.shape[1])
-        return cls(matrix, ids, turned=False), cls(matrix, ids, turned=True)
-
-    @property
-    def matrix(self) -> Tensor:
-        """M."""
-        return self.x.t() if self.turned else self.x
-
-    def product(self, right: Tensor, noise: Noise | None) -> Tensor:
-        """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
-        if noise is None:
-            return torch.matmul(self.matrix, right)
-        if right.is_cuda:
-            return torch.bmm(self._dropped(noise), right)
-        rows = self.x.shape[1 if self.turned else 0]
-        out = right.new_empty(right.shape[0], rows, right.shape[2])
-        for run in range(right.shape[0]):
-            # One run at a time: X of all runs at once may not fit memory.
-            torch.mm(self._dropped(noise.run(run))[0], right[run], out=out[run])
-        return out
-
-    def _dropped(self, noise: Noise) -> Tensor:
-        """dropout(M) of every run, made in the order in which X lies in memory."""
-        dropped = noise.drop(self.x.unsqueeze(0), self.ids.unsqueeze(0), FEATURE_SITE)
-        return dropped.transpose(1, 2) if self.turned else dropped
+            return self.forward.product(weight, noise)
+        return self._kept.get(weight, lambda: self.forward.product(weight, None))
 
 
 class _FeatureLinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: Tensor, features: Features, noise: Noise | None) -> Tensor:
         ctx.features, ctx.noise = features, noise
-        return features.forward.product(weight, noise)
+        return features.product(weight, noise)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ppro.compute import features, propagation
+from ppro.compute import feature_products, propagation
 from ppro.compute.sparse import multiply
 from ppro.paper.bench import Case
 from ppro.paper.bench.cases import MODELS, bench_graph
@@ -38,7 +38,7 @@ def test_operations_are_those_of_the_products_that_an_epoch_makes(
         return multiply(matrix, h, **options)
 
     monkeypatch.setattr(propagation, "multiply", seen)
-    monkeypatch.setattr(features, "multiply", seen)
+    monkeypatch.setattr(feature_products, "multiply", seen)
     epoch()
     passes = 3 if strategy == "none" else 4
     per_step = 2.0 * floor.entries * floor.width
