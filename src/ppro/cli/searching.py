@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ppro.settings.recipe import Recipe
     from ppro.training.fit import Fit
 
+SPLITS = 5
+"""Splits of a search, at least, where every run has its own."""
 SEARCH = "search"
 """What the facts of a run call it."""
 

@@ -137,7 +137,7 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train --nodes nodes.csv --edges edges.csv --label fraud --metric average-precision
     """
     from ppro.cli.outcome import headline_of_training, show_training
-    from ppro.cli.searching import Found, asks_for_search, searched
+    from ppro.cli.searching import SPLITS, Found, asks_for_search, searched
     from ppro.compute.device import find_device
     from ppro.files import dump_json
     from ppro.insight.tracking import finish
@@ -168,21 +168,24 @@ def train(  # noqa: PLR0913 - one argument per option
         source=None if graph.files is None else graph.files.signed(),
     )
 
+    given = given_settings(options, changes)
+    search = not compare and asks_for_search(recipe, config, given, reading, resume=resume)
+    wide = config.model_copy(update={"runs": max(runs, SPLITS)}) if search else config
+
     @cache
     def load() -> tuple[Graph, Splits]:
-        return graph_and_splits(config, reading, **graph.where)
+        return graph_and_splits(wide, reading, **graph.where)
 
     afterwards = Afterwards(compare, refit)
     afterwards.check(config.settings)
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
-    given = given_settings(options, changes)
-    found = Found.none(chosen, config.runs)
-    if not compare and asks_for_search(recipe, config, given, reading, resume=resume):
-        limits: Any = {"budget": budget, "start": start, **speed}
+    found = Found.none(chosen, runs)
+    if search:
+        limits: Any = {"runs": runs, "budget": budget, "start": start, **speed}
         found = searched(chosen, *load(), given, folder=RUNS, **limits)
     elif recipe == PLAIN:
-        found = Found.none(plain_recipe(chosen, load()[0], given), config.runs)
+        found = Found.none(plain_recipe(chosen, load()[0], given), runs)
     chosen = found.recipe
     config = config.model_copy(update={"settings": chosen.settings, "runs": found.runs})
     if torchrun.is_follower():

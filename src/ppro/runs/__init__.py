@@ -8,9 +8,9 @@ with a file. ``place`` finds the folder of a training and its checkpoint, ``sour
 run, ``cautions`` what its labels and edges cannot do, ``torchrun`` the processes that train
 together; ``predicting`` applies a run to a graph or, with ``receptive``, to a part of one,
 ``calibrating`` adjusts its probabilities, ``refit`` learns from all labels, and ``versions`` says
-what computed a result. ``estimator`` with ``estimator_parameters``, ``node_description``,
-``table_input``, ``scoring`` and ``saving`` is PPro on the contract of scikit-learn. Nothing here
-trains by itself, and nothing prints.
+what computed a result. ``estimator`` with ``estimator_parameters``, ``estimator_search``,
+``node_description``, ``table_input``, ``scoring`` and ``saving`` is PPro on the contract of
+scikit-learn. Nothing here trains by itself, and nothing prints.
 """
 
 from typing import TYPE_CHECKING

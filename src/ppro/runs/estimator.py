@@ -1,6 +1,7 @@
 """PPro as an estimator: fit a graph of yours, predict, on the contract of scikit-learn."""
 
-from collections.abc import Mapping
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,19 +12,19 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
-from ppro.data.splits import Given, Splits, complete_masks
-from ppro.errors import DataError, SettingsError
-from ppro.graph.convert import MASKS, as_mask, labels_of, masks_of, take
-from ppro.graph.core import Graph
+from ppro.errors import DataError
+from ppro.graph.convert import as_mask, labels_of, masks_of, take
 from ppro.graph.labels import known_labels
 from ppro.parts import METRICS
 from ppro.runs.calibrating import adjusted_chances, calibration_of
 from ppro.runs.config import RunConfig, run_settings
 from ppro.runs.estimator_parameters import SETTINGS, EstimatorParameters
+from ppro.runs.estimator_search import SPLITS, Prepared, search_settings
 from ppro.runs.node_description import NodeDescription, describe_graph
 from ppro.runs.scoring import in_all_classes, metrics_of
 from ppro.runs.table_input import of_tables, schema_of
 from ppro.runs.writing import TrainedRun
+from ppro.search.auto_final import fit_until
 from ppro.training.checkpoint import Checkpointing
 from ppro.training.diagnosis import Diagnosis
 from ppro.training.fit import fit
@@ -66,6 +67,11 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         device: auto, cpu, cuda or cuda:N.
         threads: CPU cores to use; chosen from the work when None.
         settings: any other of :class:`ppro.Settings`, as a dict or all of them.
+        recipe: "auto" searches settings on the training and validation nodes, also at no
+            propagation and no controllers; "plain" is one setting that is safe on any graph; or
+            the name of a shipped one, or a TOML file. By default auto, where no parameter says
+            what to train, else none.
+        budget: seconds of a search and the training that follows it.
 
     Attributes:
         classes_: the classes, as the labels wrote them. Shape ``[c]``.
@@ -84,6 +90,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         temperature_: what fits its probabilities to the validation nodes; see ``predict_proba``.
         threshold_: that with the best F1 there, of two classes; see ``predict``.
         positive_class_: the class that it is about.
+        search_: what a search has tried and chosen, with the runners-up; None where there was none.
         interrupted_: whether Ctrl-C ended the training early.
         n_features_in_: number of features.
         run_: all that :meth:`save` writes.
@@ -116,28 +123,31 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             checkpoint: folder to save the training in every ten seconds and on Ctrl-C.
             resume: go on from the checkpoint, where there is one.
         """
+        start = time.monotonic()
         taken = take(of_tables(graph, y=y), y)
-        seed_settings = self._settings()
+        given = self._given()
+        settings = self._settings(given, taken.graph)
         own = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
-        splits = self._splits(taken.graph, taken.masks, own, seed_settings[0].seed)
-        device = find_device(self.device)
-        result = fit(
-            taken.graph,
-            splits,
-            seed_settings,
-            backbone=self._own_backbone(),
-            device=device,
-            threads=self.threads,
-            class_weight=self._class_weight(taken.classes),
-            checkpoint=checkpoint,
-            resume=resume,
-        )
+        device, weights = find_device(self.device), self._class_weight(taken.classes)
+        speed: Any = {"device": device, "threads": self.threads, "class_weight": weights}
+        known = taken.graph, taken.masks, own, settings[0].seed
+        work = Prepared(settings, self._splits(*known, self.n_runs))
+        if self._searches:
+            wide = self._splits(*known, max(self.n_runs, SPLITS))
+            limits: Any = {"runs": self.n_runs, "budget": self.budget, "start": start}
+            work = search_settings(taken.graph, wide, given, **limits, **speed)
+        kept: Any = {"checkpoint": checkpoint, "resume": resume, "backbone": self._own_backbone()}
+        do = fit if work.until is None else partial(fit_until, fit, work.until)
+        splits = work.splits
+        result = do(taken.graph, splits, work.settings, **speed, **kept)
         schema = schema_of(graph, taken.graph)
         graph, first = taken.graph, result.settings[0]
         config = RunConfig(dataset=graph.name, split=splits.name, runs=splits.runs, settings=first)
         names: Any = {"classes": taken.classes.tolist(), "own_backbone": self._backbone_in_words()}
-        told: Any = {"device": str(device), "schema": schema}
-        self._keep(TrainedRun.of(config, graph, splits, result, **names, **told))
+        told: Any = {"device": str(device), "schema": schema, "notes": work.notes}
+        run = TrainedRun.of(config, graph, splits, result, **names, **told)
+        run.facts.update(work.facts)
+        self._keep(run)
         self.classes_ = taken.classes
         return self
 
@@ -245,21 +255,6 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
 
         save(self, Path(folder))
 
-    def _splits(
-        self, graph: Graph, brought: Mapping[str, Any], own: Mapping[str, Any], seed: int
-    ) -> Splits:
-        if not 0 < self.validation_share < 1:
-            raise SettingsError(
-                f"validation_share {self.validation_share}: give a share between 0 and 1"
-            )
-        masks = {
-            key: brought.get(key) if mask is None else as_mask(mask, graph.num_nodes, key)
-            for key, mask in own.items()
-        }
-        given = Given(*(masks[key] for key in MASKS))
-        share = float(self.validation_share)
-        return complete_masks(graph.labels, given, runs=self.n_runs, seed=seed, share=share)
-
     def _keep(self, run: TrainedRun) -> None:
         trained, nodes, facts = run.config.trained, run.nodes, run.facts
         assert trained is not None
@@ -279,6 +274,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             self.temperature_, self.threshold_ = known.temperature, known.threshold
             if known.positive is not None:
                 self.positive_class_ = self.classes_[known.positive]
+        self.search_ = facts.get("search")
         self.interrupted_ = run.history.interrupted
         epochs = int(run.history.epochs[self.best_run_])
         rows = run.history.metrics[:epochs, :, self.best_run_].numpy()

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from ppro.data.splits import Given, Splits, complete_masks
 from ppro.errors import SettingsError
+from ppro.graph.convert import MASKS, as_mask
+from ppro.graph.core import Graph
+from ppro.search.choice import AUTO, OF_ANY_SEARCH, PLAIN, plain_settings
+from ppro.settings.limits import BUDGET
+from ppro.settings.recipes import find_recipe
 from ppro.settings.settings import Settings, parse_settings
 from ppro.training.assembly import OwnBackbone
 from ppro.training.class_weights import ClassWeight
@@ -49,6 +55,8 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         device: str | torch.device = "auto",
         threads: int | None = None,
         settings: Mapping[str, Any] | Settings | None = None,
+        recipe: str | None = None,
+        budget: float = BUDGET,
     ) -> None:
         self.backbone = backbone
         self.strategy = strategy
@@ -71,21 +79,62 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.threads = threads
         self.settings = settings
+        self.recipe = recipe
+        self.budget = budget
 
-    def _settings(self) -> list[Settings]:
-        """Return the settings of every run."""
+    @property
+    def _searches(self) -> bool:
+        """Whether settings are searched: where asked for, or where nothing says what they are."""
+        if self.recipe is not None:
+            return self.recipe == AUTO
+        return self.backbone is None and not self._chosen().keys() - OF_ANY_SEARCH
+
+    def _given(self) -> dict[str, Any]:
+        """Return the settings that the parameters give, the seed too; a generator moves on."""
+        seed = {} if self.random_state is None else {"seed": _seed(self.random_state)}
+        return {**self._chosen(), **seed}
+
+    def _chosen(self) -> dict[str, Any]:
         given = {key: value for key in SETTINGS if (value := getattr(self, key)) is not None}
         if isinstance(self.backbone, str):
             given["backbone"] = self.backbone
-        if self.random_state is not None:
-            given["seed"] = _seed(self.random_state)
         if isinstance(self.settings, Settings):
+            return {**self.settings.flat(), **given}
+        return {**(self.settings or {}), **given}
+
+    def _settings(self, given: Mapping[str, Any], graph: Graph) -> list[Settings]:
+        """Return the settings of every run, as far as they are known before a search.
+
+        Args:
+            given: what the parameters give.
+            graph: the recipe "plain" brings its features to one scale.
+        """
+        if self.recipe == PLAIN:
+            first = plain_settings(graph).replace(**given)
+        elif self.recipe not in (None, AUTO):
+            first = find_recipe(str(self.recipe)).settings.replace(**given)
+        elif isinstance(self.settings, Settings):
             first = self.settings.replace(**given)
         else:
-            first = parse_settings({**(self.settings or {}), **given}, "settings")
+            first = parse_settings(given, "settings")
         if not isinstance(self.n_runs, int | np.integer) or self.n_runs < 1:
             raise SettingsError(f"n_runs {self.n_runs}: give a whole number from 1")
         return [first.replace(seed=first.seed + run) for run in range(self.n_runs)]
+
+    def _splits(
+        self, graph: Graph, brought: Mapping[str, Any], own: Mapping[str, Any], seed: int, runs: int
+    ) -> Splits:
+        if not 0 < self.validation_share < 1:
+            raise SettingsError(
+                f"validation_share {self.validation_share}: give a share between 0 and 1"
+            )
+        masks = {
+            key: brought.get(key) if mask is None else as_mask(mask, graph.num_nodes, key)
+            for key, mask in own.items()
+        }
+        given = Given(*(masks[key] for key in MASKS))
+        share = float(self.validation_share)
+        return complete_masks(graph.labels, given, runs=runs, seed=seed, share=share)
 
     def _own_backbone(self) -> OwnBackbone | None:
         return None if isinstance(self.backbone, str) else self.backbone

@@ -72,6 +72,7 @@ def search_and_plan(
     strategy: str | None,
     given: Mapping[str, Any],
     *,
+    runs: int | None = None,
     budget: float,
     start: float,
     **options: Any,
@@ -79,7 +80,8 @@ def search_and_plan(
     """Find settings for a graph, and plan their training within what is left of the budget.
 
     Args:
-        splits: those of the training, one row for each run that is wanted.
+        splits: those of the training, and perhaps more of them.
+        runs: how many are to be trained, on the first splits; as many as splits when None.
         given: settings that hold whatever is found.
         start: the moment from which the budget counts.
         options: as for :func:`ppro.search.auto.choose`.
@@ -92,7 +94,7 @@ def search_and_plan(
     wanted = choice.settings.training.epochs
     cores = options.get("threads") or available_cores()
     until = start + (1 - MARGIN) * budget
-    plan = plan_training(choice, splits.runs, wanted, cores, until)
+    plan = plan_training(choice, runs or splits.runs, wanted, cores, until)
     seed = {key: value for key, value in given.items() if key == "seed"}
     settings = choice.settings.replace(epochs=plan.epochs, **seed)
     return replace(choice, settings=settings), plan

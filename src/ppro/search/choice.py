@@ -105,11 +105,15 @@ def searches(
 
 def plain_recipe(recipe: Recipe, graph: Graph, given: Mapping[str, Any]) -> Recipe:
     """Return the recipe with the one setting that is safe on any graph, and what is given."""
-    settings = PLAIN_CANDIDATE.settings({**input_settings(graph), "epochs": PLAIN_EPOCHS})
     asked = recipe.settings.training
     measured = {"metric": asked.metric, "class_weight": asked.class_weight}
-    settings = settings.replace(**{**measured, **given})
+    settings = plain_settings(graph).replace(**{**measured, **given})
     return recipe.model_copy(update={"settings": settings})
+
+
+def plain_settings(graph: Graph) -> Settings:
+    """Return the settings that are safe on any graph, for features such as those of this one."""
+    return PLAIN_CANDIDATE.settings({**input_settings(graph), "epochs": PLAIN_EPOCHS})
 
 
 def check_searchable(recipe: Recipe) -> None:
