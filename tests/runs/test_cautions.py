@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from ppro.data.drawn import drawn_splits
@@ -82,3 +83,23 @@ def test_weights_that_a_backbone_does_not_use() -> None:
         assert cautions(weighted, splits, settings) == line
         assert cautions(graph, splits, settings) == []
     assert cautions(weighted, splits, Settings()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        (
+            {"teaching": "compare", "epsilon": 0.9},
+            "under teaching=compare, only under paper: epsilon",
+        ),
+        ({"start": "held", "kappa": 2.0}, "under teaching=paper, only under compare: start, kappa"),
+        ({"teaching": "compare", "start": "held", "lambda1": 3.0}, ""),
+        ({"strategy": "none", "start": "held"}, ""),
+    ],
+    ids=str,
+)
+def test_settings_without_effect_are_told(settings: dict[str, object], line: str) -> None:
+    graph = graph_of([0, 1, 2] * 10)
+    splits = drawn_splits(graph.labels, RANDOM, 1, 0)
+    found = "\n".join(cautions(graph, splits, Settings.read(settings)))
+    assert found == (f"without effect {line}" if line else "")

@@ -1,4 +1,4 @@
-"""What a user should know of their own graph before it is trained on: labels, weights."""
+"""What a user should know before a graph is trained on: labels, weights, settings without use."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,37 @@ from ppro.settings.settings import PPRO, Settings
 FEW = 3
 """With so few training nodes of a class or fewer, results depend on which nodes they are."""
 SHOWN = 3
+OF_THE_PAPER = (
+    *("epsilon", "propagation_bias", "weight_form", "priority_scale", "controller_inputs"),
+    *("use_progress", "use_priority", "use_step"),
+)
+"""Settings that controllers which compare have no use for."""
+OF_COMPARING_ALONE = (
+    *("judge_folds", "judge_every", "start", "warm_up", "settle", "kappa", "controller_decay"),
+)
+"""Settings of controllers that compare alone."""
 
 
 def cautions(graph: Graph, splits: Splits, settings: Settings) -> list[str]:
-    """Return a line about labels that are few or missing, and one about weights without use."""
+    """Return a line about labels that are few or missing, and about what will have no effect."""
     lines = ["; ".join(_of_labels(graph, splits)), _of_weights(graph, settings)]
-    return [line for line in lines if line]
+    return [line for line in (*lines, _of_teaching(settings)) if line]
+
+
+def _of_teaching(settings: Settings) -> str:
+    """Return what to say of settings that the form of the controllers has no use for."""
+    if settings.model != PPRO or settings.strategy == "none":
+        return ""
+    chosen = settings.controllers
+    usual = type(chosen)(teaching=chosen.teaching)
+    without_use = OF_THE_PAPER if chosen.teaching == "compare" else OF_COMPARING_ALONE
+    changed = [name for name in without_use if getattr(chosen, name) != getattr(usual, name)]
+    if not changed:
+        return ""
+    other = "paper" if chosen.teaching == "compare" else "compare"
+    return (
+        f"without effect under teaching={chosen.teaching}, only under {other}: {', '.join(changed)}"
+    )
 
 
 def _of_weights(graph: Graph, settings: Settings) -> str:
