@@ -36,7 +36,7 @@ def _of_teaching(settings: Settings) -> str:
     if settings.model != PPRO or settings.strategy == "none":
         return ""
     chosen = settings.controllers
-    usual = type(chosen)(teaching=chosen.teaching)
+    usual = Settings.read({"strategy": settings.strategy, "teaching": chosen.teaching}).controllers
     without_use = OF_THE_PAPER if chosen.teaching == "compare" else OF_COMPARING_ALONE
     changed = [name for name in without_use if getattr(chosen, name) != getattr(usual, name)]
     if not changed:
