@@ -129,7 +129,7 @@ def depth(method: Method, kind: Kind, steps: int) -> tuple[Space, ...]:
     space = of_depth(space, steps)
     if method.settings["model"] != PPRO or method.settings["strategy"] == ALONE:
         return (space,)
-    comparing = _starting(space.shapes, "held", "explore")
+    comparing = _starting(space.shapes[:1], "held")
     return _controlled(method, kind, space.shapes, space.values, comparing)
 
 
