@@ -125,8 +125,9 @@ def _bagged(
 ) -> None:
     """Rows of the product as weighted bags of rows of h: PyTorch's best CPU kernel for it.
 
-    A huge result is made in blocks of rows, one for each thread at a time: no second matrix of
-    its size is needed, and threads do not wait for the one with the longest rows.
+    A huge result is made in blocks of rows, one for each thread at a time, so that threads do not
+    wait for the one with the longest rows. Its rows are fetched from anywhere in memory, so h is
+    copied to where none of them lies across two lines.
     """
     starts, columns, values = left.crow_indices(), left.col_indices(), left.values()
     if out.numel() < HUGE:
@@ -134,15 +135,32 @@ def _bagged(
         _combine(product, alpha, other, beta, out)
         return
 
+    width, h = h.shape[1], _in_lines(h)
+
     @torch.no_grad()
     def work(rows: slice) -> None:
         begin, end = int(starts[rows.start]), int(starts[rows.stop])
         bags = starts[rows.start : rows.stop + 1] - begin
         parts = columns[begin:end], bags, False, 0, False, values[begin:end], True
-        product = torch.embedding_bag(h, *parts)[0]
+        product = torch.embedding_bag(h, *parts)[0][:, :width]
         _combine(product, alpha, None if other is None else other[rows], beta, out[rows])
 
     each_block(work, row_blocks(out.shape[0], BLOCK_ROWS))
+
+
+def _in_lines(h: Tensor) -> Tensor:
+    """Return h with columns of zeros behind, so that its rows lie within lines of 64 bytes.
+
+    Narrower ones rarely cross a line, wider ones always do.
+    """
+    narrow, line = 4, 16
+    width = h.shape[1]
+    padded = 1 << (width - 1).bit_length()
+    if not narrow < width < padded <= line:
+        return h
+    wide = h.new_zeros(h.shape[0], padded)
+    wide[:, :width] = h
+    return wide
 
 
 def _combine(product: Tensor, alpha: float, other: Tensor | None, beta: float, out: Tensor) -> None:
