@@ -1,5 +1,6 @@
 """The machine of a measurement, and the file that keeps what was measured on it."""
 
+import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,12 +15,13 @@ from ppro.training.threads import available_cores
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """Return what a measurement was made on and with."""
+    """Return what a measurement was made on and with, and how busy it was before."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor()
     return {
         "device": str(device),
         "name": name or platform.machine(),
         "cores": available_cores(),
+        **({"load": round(os.getloadavg()[0], 1)} if hasattr(os, "getloadavg") else {}),
         "versions": versions(),
     }
 

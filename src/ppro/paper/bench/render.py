@@ -59,6 +59,8 @@ def page(reports: Mapping[str, Any], chart: str) -> str:
         machine = report["machine"]
         versions = ", ".join(f"{key} {value}" for key, value in machine["versions"].items())
         parts.append(f"## {name}\n\n{machine['name']}, {machine['cores']} cores; {versions}.\n")
+        if "load" in machine:
+            parts.append(f"Work of others before the measurement (load): {machine['load']}.\n")
         parts.append(speed_table(report["epochs"]))
         parts.append(_findings(report))
         for title, text in (
