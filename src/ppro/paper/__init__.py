@@ -8,8 +8,10 @@ of ``panels``, and ``figures`` want to know, with the arrays of ``nodes``; ``con
 their own.
 ``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``
 where nobody built it to be, ``offers`` where backbone and strategies choose from the same;
-``planted_tables`` and ``personal_tables`` tell what came of it. ``statistics`` tells a difference
-from noise; ``render``, ``rounds_tables``, ``datasets`` and ``pages`` write what came out;
+``planted_tables`` and ``personal_tables`` tell what came of it. ``untuned`` is what one gets who
+sets nothing, beside tuned networks, ``untuned_tables`` what came of that. ``statistics`` tells a
+difference from noise; ``render``, ``rounds_tables``, ``datasets`` and ``pages`` write what came
+out;
 ``sections`` gives each of these a name for the command. ``bench`` measures time and memory. No
 mathematics of the method and no command lives here.
 """

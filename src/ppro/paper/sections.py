@@ -7,6 +7,7 @@ from functools import partial
 from ppro.paper import (
     added,
     choice,
+    chosen,
     datasets,
     offers,
     personal,
@@ -15,6 +16,8 @@ from ppro.paper import (
     planted_tables,
     rounds_tables,
     shipped,
+    untuned,
+    untuned_tables,
 )
 from ppro.paper.automatic import ON_CPU, ON_GPU
 from ppro.paper.cells import Cell, experiments, searches
@@ -102,8 +105,10 @@ def _others() -> Iterator[Section]:
     yield Section("offers", offers.experiments, offers.markdown, stage=5)
     yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
+    yield Section("untuned", untuned.experiments, untuned_tables.markdown, stage=5)
     for device in (ON_CPU, ON_GPU):
         yield Section(device.key, device.experiments, device.markdown, stage=5)
+    yield Section("settings", lambda plan: [], chosen.markdown, stage=6)
     yield Section("datasets", lambda plan: [datasets.Sizes()], datasets.kept_markdown, stage=6)
 
 

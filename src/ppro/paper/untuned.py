@@ -1,0 +1,176 @@
+"""What a user gets who sets nothing, beside plain networks that an expert would tune."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+
+from ppro.data import dataset_info, kind_of, make_splits
+from ppro.data.names import RANDOM
+from ppro.paper.entrants import Arena, Entrant, Entry
+from ppro.paper.experiment import Plan, Work, graph_of, json_settings, size_of
+from ppro.paper.fresh import FIRST_SEED
+from ppro.paper.kept import spread
+from ppro.paper.personal import SIX
+from ppro.paper.store import Store
+from ppro.paper.tables import EIGHT
+from ppro.runs.versions import versions
+from ppro.search.auto_final import fit_until, search_and_plan
+from ppro.search.choice import plain_settings
+from ppro.search.methods import find_method
+from ppro.settings.settings import Settings
+from ppro.training.fit import fit
+from ppro.training.threads import use_threads
+
+CORES = 2
+BUDGETS = (60, 180)
+QUICK_BUDGET = 3
+"""Seconds of a search where a plan has none."""
+SPLITS = 5
+"""Splits on which the default is tried, each with a search of its own."""
+CONFIGURATIONS, CHOOSING = 16, 3
+"""What every tuned network is offered, and the runs of each that choose."""
+GENERATED = ("digits", "planted")
+NETWORKS = {
+    "mlp": "MLP",
+    "gcn": "GCN",
+    "sage": "SAGE",
+    "gat": "GAT",
+    "appnp": "APPNP",
+    "gcnii": "GCNII",
+    "res-gcn": "residual GCN",
+    "res-sage": "residual SAGE",
+}
+"""Plain networks: they have no controllers."""
+_SAGE: Mapping[str, Any] = {"norm": "none", "linear_first": False, "max_steps": 1}
+"""The original of two layers, of the residual one."""
+
+
+@cache
+def arenas() -> tuple[Arena, ...]:
+    """Return all graphs, the paper's first: with their own masks, or else random ones."""
+    return tuple(_arena(name) for name in (*EIGHT, *SIX, *GENERATED))
+
+
+def _arena(name: str) -> Arena:
+    info = dataset_info(name)
+    split = RANDOM if RANDOM in info.splits else info.splits[0]
+    return Arena(f"untuned/{name}", info.title, name, split, choosing=CHOOSING, more=1)
+
+
+@cache
+def network(dataset: str, name: str) -> Entrant:
+    """Return a plain network with what its space offers, every second time on rows of one length.
+
+    Rows that sum to one are tiny where they have many entries; an expert would notice.
+    """
+    method = "res-sage" if name == "sage" else name
+    drawn = find_method(method).candidates(kind_of(dataset), 2 * CONFIGURATIONS)
+    if name == "sage":
+        drawn = [settings.replace(**_SAGE) for settings in drawn]
+    offered = [
+        settings.replace(feature_norm="unit") if i % 2 else settings
+        for i, settings in enumerate(drawn)
+    ]
+    return Entrant(name, NETWORKS[name], _distinct(offered)[:CONFIGURATIONS])
+
+
+@cache
+def tuned(dataset: str) -> Entrant:
+    """Return PPro with as many configurations: both strategies, taught by comparing steps."""
+    offered = [
+        settings.replace(teaching="compare", **({"feature_norm": "unit"} if i % 2 else {}))
+        for name in ("l2b", "l2u")
+        for i, settings in enumerate(
+            find_method(name).candidates(kind_of(dataset), CONFIGURATIONS // 2)
+        )
+    ]
+    return Entrant("ppro", "PPro, tuned", _distinct(offered)[:CONFIGURATIONS])
+
+
+def _distinct(offered: Sequence[Settings]) -> tuple[Settings, ...]:
+    return tuple({repr(settings.flat()): settings for settings in offered}.values())
+
+
+@dataclass(frozen=True)
+class Untuned(Work):
+    """One use of the default on one split, or of the recipe "plain".
+
+    Args:
+        row: which of the splits.
+        budget: seconds of search and training; 0 for the recipe "plain", which has no search.
+    """
+
+    row: int = 0
+    budget: float = 0
+    options: Mapping[str, float | str] = field(default_factory=dict)
+
+    def run(self, plan: Plan) -> str:
+        """Train and keep what came out; return a line that says so."""
+        graph = graph_of(
+            self.dataset, plan.data_root, plan.offline, tuple(sorted(self.options.items()))
+        )
+        seed = FIRST_SEED + self.row
+        where: Any = {"data_root": plan.data_root, "offline": plan.offline}
+        splits = make_splits(graph, self.dataset, self.split, 1, seed, **where)
+        use_threads(CORES)
+        begin, speed = time.monotonic(), {"device": torch.device("cpu"), "threads": CORES}
+        if self.budget:
+            seconds = self.budget if plan.configurations else min(self.budget, QUICK_BUDGET)
+            limits: Any = {"budget": float(seconds), "start": begin, **speed}
+            choice, final = search_and_plan(graph, splits, None, {"seed": seed}, **limits)
+            settings, until, chosen = choice.settings, final.until, choice.facts()
+        else:
+            settings, until, chosen = plain_settings(graph).replace(seed=seed), None, None
+        settings = settings.replace(**plan.changes)
+        if until is None:
+            result = fit(graph, splits, [settings], **speed)  # type: ignore[arg-type]
+        else:
+            result = fit_until(fit, until, graph, splits, [settings], **speed)
+        record = {
+            "dataset": self.dataset,
+            "split": self.split,
+            "first_seed": seed,
+            "budget": self.budget,
+            "cores": CORES,
+            "seconds": time.monotonic() - begin,
+            "versions": versions(),
+            "settings": json_settings(settings),
+            "epochs": int(result.history.epochs[0]),
+            "search": chosen,
+            **spread("val", result.val_accuracy.tolist()),
+            **spread("test", result.test_accuracy.tolist()),
+        }
+        plan.store.write(self.place, record)
+        return f"{self.place}: {record['test_mean']:.2f} in {record['seconds']:.0f} s"
+
+
+def uses(arena: Arena, budget: float) -> list[Untuned]:
+    """Return the uses of the default with a budget, or of "plain" without, one for each split."""
+    key = f"default-{budget}" if budget else "plain"
+    return [
+        Untuned(
+            f"{arena.place}/{key}.{row}", arena.dataset, arena.split, row, budget, arena.options
+        )
+        for row in range(SPLITS)
+    ]
+
+
+def tests_of(arena: Arena, budget: float, store: Store) -> list[float] | None:
+    """Return the test accuracy of every use, or None until all are made."""
+    records = [store.read(use.place) for use in uses(arena, budget)]
+    found = [record["test_mean"] for record in records if record is not None]
+    return found if len(found) == len(records) else None
+
+
+def experiments(plan: Plan, where: Sequence[Arena] | None = None) -> list[Work]:
+    """Return what is run, the smallest graphs first, so that there is soon something to read."""
+    found: list[Work] = []
+    for arena in sorted(where or arenas(), key=lambda arena: size_of(arena.dataset)):
+        found += [use for budget in (0, *BUDGETS) for use in uses(arena, budget)]
+        offered = [*(network(arena.dataset, name) for name in NETWORKS), tuned(arena.dataset)]
+        found += [Entry.of(arena, entrant, plan) for entrant in offered]
+    return found

@@ -1,0 +1,78 @@
+"""The default beside tuned plain networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppro.data import DATASETS
+from ppro.paper import untuned, untuned_tables
+from ppro.paper.entrants import Arena
+from ppro.paper.experiment import Plan
+from ppro.paper.pool import missing, run_missing
+from ppro.paper.store import Store
+from ppro.paper.untuned import BUDGETS, CONFIGURATIONS, NETWORKS, SPLITS, arenas, network, tuned
+from tests.paper.support import keep, reached
+
+
+def test_all_graphs_meet_all_networks() -> None:
+    assert len(arenas()) == 16
+    assert {arena.dataset for arena in arenas()} <= set(DATASETS)
+    plan = Plan(Path())
+    works = untuned.experiments(plan)
+    assert len({work.place for work in works}) == len(works)
+    assert len(works) == 16 * (3 * SPLITS + len(NETWORKS) + 1)
+
+
+@pytest.mark.parametrize("dataset", ["cora", "texas", "planted"])
+def test_everybody_is_offered_as_much(dataset: str) -> None:
+    for entrant in (*(network(dataset, name) for name in NETWORKS), tuned(dataset)):
+        assert len({repr(s.flat()) for s in entrant.offered}) == CONFIGURATIONS, entrant.key
+        assert "unit" in {s.inputs.feature_norm for s in entrant.offered}
+    assert {s.strategy for s in tuned(dataset).offered} == {"l2b", "l2u"}
+    assert {s.flat()["norm"] for s in network(dataset, "sage").offered} == {"none"}
+
+
+def test_what_is_not_measured_is_not_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert "Not measured yet: run `ppro reproduce untuned`" in untuned_tables.markdown(store)
+
+
+def put(store: Store, key: str, test: list[float], validation: float = 80.0) -> None:
+    result = {**reached(test, validation), "settings": {}}
+    keep(store, f"untuned/cora/{key}", result)
+
+
+def test_the_best_by_validation_is_the_one_to_beat(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in NETWORKS:
+        best = name == "gat"
+        put(store, name, [84.0] * 10 if best else [85.0] * 10, 82.0 if best else 80.0)
+    put(store, "ppro", [86.0] * 10)
+    for key, level in (("plain", 83.0), ("default-60", 82.5), ("default-180", 85.0)):
+        for row in range(SPLITS):
+            assert untuned_tables.rows(store) == []
+            store.write(f"untuned/cora/{key}.{row}", {"test_mean": level + row / 10})
+    text = untuned_tables.markdown(store)
+    assert "| Cora | 85.0 ± 0.0 | 84.0 ± 0.0 (GAT) | 83.2 ± 0.2 | 82.7 ± 0.2 | 85.2 ± 0.2 |" in text
+    assert "| -1.30 ± 0.07 | +1.20 ± 0.07 |" in text
+    assert "With 60 s the default is worse than the best tuned plain network" in text
+    assert "on 1 (Cora) of 1 graphs, -1.30 on average, and below an MLP by more than 0.5" in text
+
+
+def test_a_tiny_version_runs_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(untuned, "SPLITS", 2)
+    monkeypatch.setattr(untuned, "QUICK_BUDGET", 1)
+    options = {"nodes": 100.0, "features": 10.0}
+    arena = Arena("untuned/csbm", "cSBM", "csbm", "random-60-20-20", options, more=1)
+    plan = Plan(tmp_path, runs=2, configurations=0, changes={"epochs": 2}, threads=1)
+    todo = untuned.experiments(plan, [arena])
+    run_missing(lambda: todo, plan, 1, lambda line: None)
+    assert missing(todo, plan.store) == []
+    record = plan.store.read(f"untuned/csbm/default-{BUDGETS[0]}.0")
+    assert record is not None
+    assert record["search"]["chosen"]
+    assert "| cSBM |" in untuned_tables.markdown(plan.store, [arena])
