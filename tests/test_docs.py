@@ -16,6 +16,7 @@ from tests.test_rooms import ROOMS
 ROOT = Path(__file__).parent.parent
 DOCS, TABLES = ROOT / "docs", ROOT / "results" / "tables"
 PACKAGE = ROOT / "src" / "ppro"
+PAGES = ("results.md", "rounds.md", "settings.md")
 REMOTE = re.compile(r"""(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?|png|svg))["?]""")
 
 
@@ -61,7 +62,7 @@ def test_api_pages_show_settings(site: Path) -> None:
 @pytest.mark.parametrize("table", sorted(TABLES.glob("*.md")), ids=lambda path: path.stem)
 def test_the_page_of_results_is_what_was_rendered(table: Path) -> None:
     told = "run: ppro reproduce all --render-only --page docs/results.md"
-    pages = [(DOCS / name).read_text(encoding="utf-8") for name in ("results.md", "rounds.md")]
+    pages = [(DOCS / name).read_text(encoding="utf-8") for name in PAGES]
     assert any(table.read_text(encoding="utf-8") in page for page in pages), told
 
 

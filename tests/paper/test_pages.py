@@ -8,7 +8,7 @@ from ppro.paper import fresh, pages
 from ppro.paper.design import is_papers
 from ppro.paper.experiment import Plan
 from ppro.paper.figures import FIGURES
-from ppro.paper.pages import ROUNDS, ROUNDS_PAGE, summary
+from ppro.paper.pages import ROUNDS, ROUNDS_PAGE, SETTINGS, SETTINGS_PAGE, summary
 from ppro.paper.sections import SECTIONS, stages, works_of
 from ppro.paper.store import Store
 from ppro.paper.tables import TABLES
@@ -65,9 +65,10 @@ def test_the_pages_of_the_docs_are_those_of_the_results() -> None:
 def test_rounds_have_a_page_of_their_own() -> None:
     texts = {name: f"## {name}\n" for name in SECTIONS}
     both = pages.pages(texts, RESULTS, everything=True)
-    assert set(both) == {"", ROUNDS_PAGE}
+    assert set(both) == {"", ROUNDS_PAGE, SETTINGS_PAGE}
     for name, text in texts.items():
-        assert text in both[ROUNDS_PAGE if name in ROUNDS else ""]
+        own = SETTINGS_PAGE if name == SETTINGS else ""
+        assert text in both[ROUNDS_PAGE if name in ROUNDS else own]
     (one,) = pages.pages({"finals": texts["finals"]}, RESULTS, everything=False).values()
     assert texts["finals"] in one
 

@@ -15,7 +15,9 @@ from ppro.settings.recipes import PAPER_DESIGN, recipe_names, shipped_recipe
 
 ROUNDS = ("recipes", FINALS.key, PLAYOFFS.key, "decisions", "rounds", "choices")
 """The sections about how recipes were found, which have a page of their own."""
-ROUNDS_PAGE = "rounds.md"
+ROUNDS_PAGE, SETTINGS_PAGE = "rounds.md", "settings.md"
+SETTINGS = "settings"
+"""The section that has a page to itself."""
 NOTABLE = 2.0
 """Points by which the backbone must gain more than PPro to be worth a word."""
 _STRATEGIES = {"none": "APPNP alone", "l2b": "L2B", "l2u": "L2U"}
@@ -59,13 +61,17 @@ def pages(texts: Mapping[str, str], store: Store, *, everything: bool) -> dict[s
     if not everything:
         return {"": "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts.values())}
     rounds = [texts[name] for name in ROUNDS if name in texts]
-    others = [text for name, text in texts.items() if name not in ROUNDS]
-    told = f"How the recipes were found has a page of its own: [The rounds]({ROUNDS_PAGE})."
+    others = [text for name, text in texts.items() if name not in (*ROUNDS, SETTINGS)]
+    told = (
+        f"How the recipes were found has a page of its own, [The rounds]({ROUNDS_PAGE}), and so "
+        f"have [the settings behind every cell]({SETTINGS_PAGE}) of the tables."
+    )
     opening = f"# Results\n\n{summary(store)}\n\n{told}\n\n## How to read the tables\n\n{LEGEND}"
     beginning = f"# The rounds of the recipes\n\n{_INTRODUCTION_OF_ROUNDS}\n\n{LEGEND}"
     return {
         "": f"{opening}\n\n" + "\n".join(others),
         ROUNDS_PAGE: f"{beginning}\n\n" + "\n".join(rounds),
+        SETTINGS_PAGE: "# Settings behind the tables\n\n" + texts.get(SETTINGS, ""),
     }
 
 
