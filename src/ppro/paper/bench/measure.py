@@ -16,6 +16,7 @@ from ppro.data import Splits
 from ppro.graph.core import Graph
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.paper.bench.cases import Case, bench_graph
+from ppro.paper.bench.counted import count
 from ppro.paper.bench.floor import Floor, bandwidth, kernels_of
 from ppro.paper.bench.peer import Peer, forms_for, make_peers
 from ppro.settings.settings import PPRO, Settings
@@ -107,7 +108,7 @@ def measure(
         "peers_ms": {name: 1e3 * value for name, value in taken.items()},
         **({"skipped": skipped} if skipped else {}),
         **_limit(case, device, one),
-        **({"kernels": kernels_of(epoch)} if device.type == "cuda" else {}),
+        "calls": kernels_of(epoch) if device.type == "cuda" else count(epoch).operators,
     }
 
 

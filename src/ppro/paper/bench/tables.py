@@ -71,8 +71,7 @@ def limit_table(rows: Sequence[Row]) -> str:
     told = [row for row in rows if "over_floor" in row]
     if not told:
         return ""
-    on_gpu = any("kernels" in row for row in told)
-    head = [*WHAT, "runs", "MB", "Mop", "GB/s", "floor, ms", "ours / floor"]
+    head = [*WHAT, "runs", "MB", "Mop", "GB/s", "floor, ms", "ours / floor", "calls"]
     cells = [
         [
             *(*_what(row), str(row["runs"])),
@@ -80,8 +79,8 @@ def limit_table(rows: Sequence[Row]) -> str:
             f"{row['bandwidth'] / 1e9:.1f}",
             f"{1e3 * row['bytes'] / row['bandwidth']:.2f}",
             f"{row['over_floor']:.1f}",
-            *([str(row.get("kernels", "-"))] if on_gpu else []),
+            str(row.get("calls", "-")),
         ]
         for row in told
     ]
-    return markdown_table([*head, *(["kernels"] if on_gpu else [])], cells) + "\n"
+    return markdown_table(head, cells) + "\n"
