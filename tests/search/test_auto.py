@@ -11,7 +11,7 @@ import torch
 from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
-from ppro.search import auto
+from ppro.search import auto, auto_search
 from ppro.search.auto_candidates import CANDIDATES, PLAIN, Candidate, distinct
 from ppro.search.auto_race import Race, Racer
 from ppro.search.auto_trials import Trial, best_first
@@ -28,11 +28,11 @@ def small(homophily: float = 0.8) -> tuple[Graph, Splits]:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few epochs and runs, so that the time left decides nothing."""
-    monkeypatch.setattr(auto, "FIRST_EPOCHS", 5)
-    monkeypatch.setattr(auto, "SECOND_EPOCHS", 10)
-    monkeypatch.setattr(auto, "LEARNING", 12)
-    monkeypatch.setattr(auto, "RUNS_BY_VALIDATION", ((1000, 2),))
-    monkeypatch.setattr(auto, "ROUNDS", 1)
+    monkeypatch.setattr(auto_search, "FIRST_EPOCHS", 5)
+    monkeypatch.setattr(auto_search, "SECOND_EPOCHS", 10)
+    monkeypatch.setattr(auto_search, "LEARNING", 12)
+    monkeypatch.setattr(auto_search, "RUNS_BY_VALIDATION", ((1000, 2),))
+    monkeypatch.setattr(auto_search, "ROUNDS", 1)
 
 
 def test_every_candidate_is_valid_and_known_by_its_name() -> None:

@@ -104,6 +104,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error a user can mend ends in one line and exit code 2."""
+    console.begin()
     forgive()
     logging.lastResort = WarningLines(logging.WARNING)
     try:

@@ -34,8 +34,17 @@ NARROWEST = 40
 saved = False
 """Whether what the command shows lies in a file as well."""
 
+begun = time.monotonic()
+"""The moment at which the command began."""
+
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+
+
+def begin() -> None:
+    """Take note that a command begins."""
+    global begun
+    begun = time.monotonic()
 
 
 def note_saved() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -152,7 +151,6 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.training import fit as fitting
     from ppro.training.checkpoint import Checkpointing
 
-    start = time.monotonic()
     name, reading = graph.name, graph.reading
     options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
     options |= {"seed": seed, "metric": metric, "class_weight": class_weight}
@@ -182,7 +180,7 @@ def train(  # noqa: PLR0913 - one argument per option
     speed: dict[str, Any] = {"device": chip, "threads": threads}
     found = Found.none(chosen, runs)
     if search:
-        limits: Any = {"runs": runs, "budget": budget, "start": start, **speed}
+        limits: Any = {"runs": runs, "budget": budget, "start": console.begun, **speed}
         found = searched(chosen, *load(), given, folder=RUNS, **limits)
     elif recipe == PLAIN:
         found = Found.none(plain_recipe(chosen, load()[0], given), runs)

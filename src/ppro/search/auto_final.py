@@ -10,7 +10,8 @@ from torch import Tensor
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
-from ppro.search.auto import SIDE_BY_SIDE, choose
+from ppro.search.auto import choose
+from ppro.search.auto_search import SIDE_BY_SIDE
 from ppro.search.auto_trials import Choice
 from ppro.training.fit import Fit
 from ppro.training.threads import available_cores
@@ -20,7 +21,7 @@ SEARCH_SHARE = 0.6
 """Share of the time that the search has; the training has what is left."""
 LEAST_SEARCH = 0.1
 """Share of the time that it has even where reading the graph took long."""
-MARGIN = 0.05
+MARGIN = 0.06
 """Share of the time for measuring and writing what came of the training."""
 LEAST, MOST = 80, 300
 """Epochs that a run should have, at least, and after which most have settled."""

@@ -1,0 +1,250 @@
+"""The rungs of an automatic search: who trains for how long, who goes on, who is chosen."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ppro.search.auto_candidates import LEARNING, Candidate
+from ppro.search.auto_race import Race, Racer, common_epochs, trials_of
+from ppro.search.auto_trials import Choice, Trial, best_first, joined
+
+FIRST, SECOND = 0.45, 0.65
+"""Shares of the time after which the first and the second rung end."""
+LEAST_EPOCHS, USUAL_EPOCHS = 25, 60
+"""Epochs of the first rung without which a candidate is not tried, and that come before runs."""
+FIRST_EPOCHS, SECOND_EPOCHS = 80, 200
+"""Epochs of the first two rungs, at most."""
+STEP = 5
+"""Epochs between two looks at the clock."""
+QUIET = 60
+"""Epochs without a better state after which more of them would tell nothing."""
+FEWEST = 3
+"""Candidates that compete, where any do."""
+KEPT, VARIED, VARIATIONS = 4, 2, 6
+"""Candidates that go on after the first rung, how many are varied, and how often."""
+LAST, ROUNDS = 3, 3
+"""How many of the best train on further seeds while there is time, and how often."""
+SIDE_BY_SIDE = 0.8
+"""What a core is worth beside others."""
+RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
+"""Fewer validation nodes than the first number ask for so many runs of a candidate."""
+JUDGED = 5.0
+"""What controllers cost in terms of their backbone: that of those that judge them, too."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The rungs of a search, from one moment to another."""
+
+    race: Race
+    strategy: str | None
+    start: float
+    until: float
+
+    def choice(self, candidates: Sequence[Candidate]) -> Choice:
+        """Let the candidates compete."""
+        first = self._probed(candidates[:1])
+        entered, runs = self._affordable(candidates, first)
+        if len(entered) < 2:
+            return self._untried(candidates[0], first)
+        reused = [first] if runs == first.runs else []
+        fresh = [self._entered([c], runs) for c in entered[len(reused) :]]
+        racers = [*reused, *(racer for racer in fresh if racer is not None)]
+        self._advance(racers, STEP, self._share(FIRST))
+        racers = self._reachable(racers)
+        self._advance(racers, FIRST_EPOCHS, self._share(FIRST))
+        tried = self._told("first rung", racers)
+        kept = _best(racers, KEPT)
+        self._advance(kept, SECOND_EPOCHS, self._share(SECOND))
+        self._told("second rung", kept)
+        more = self._third(kept)
+        alive = [*kept, *more]
+        trials = self._settled(alive, runs)
+        names = {trial.candidate.name for trial in trials}
+        others = sorted((t for t in tried if t.candidate.name not in names), key=_rank)
+        winner = trials[0].candidate
+        cost = next(racer.run_seconds for racer in alive if winner in racer.candidates)
+        settings = winner.settings(self.race.given)
+        return Choice(settings, (*trials, *others), self._spent(), cost)
+
+    def _probed(self, candidates: Sequence[Candidate]) -> Racer:
+        """Return the first candidate after a few epochs: with many runs, where they are cheap."""
+        racer = self.race.enter(candidates, 1)
+        self.race.advance([racer], 3, self.until)
+        if self._most_runs == 1 or racer.epoch_seconds * self._most_runs * 10 > self._room() / 20:
+            return racer
+        racer = self.race.enter(candidates, self._most_runs)
+        self.race.advance([racer], 10, self.until)
+        return racer
+
+    def _untried(self, candidate: Candidate, racer: Racer) -> Choice:
+        """Return the first candidate, for want of time to try others."""
+        told = "there is no time to try others; a larger --budget has it"
+        trial = Trial(candidate, (), racer.seconds, metric=racer.metric.name)
+        settings = candidate.settings(self.race.given)
+        return Choice(settings, (trial,), self._spent(), racer.epoch_seconds, told)
+
+    def _affordable(
+        self, candidates: Sequence[Candidate], first: Racer
+    ) -> tuple[list[Candidate], int]:
+        """Return the candidates that there is time for in the first rung, and their runs."""
+        unit = first.run_seconds / candidates[0].cost
+        room = (self._share(FIRST) - time.monotonic()) * self._speed
+        least = LEAST_EPOCHS if self.strategy in (None, "none") else LEARNING
+        entered, cost = list[Candidate](), 0.0
+        for candidate in candidates:
+            more = candidate.cost * unit
+            if (cost + more) * least <= room:
+                entered.append(candidate)
+                cost += more
+        usual = max(least, USUAL_EPOCHS)
+        return entered, max(1, min(self._most_runs, int(room / (cost * usual)) if cost else 1))
+
+    def _reachable(self, racers: Sequence[Racer]) -> list[Racer]:
+        """Return the racers that there is time for after all, now that all have been timed.
+
+        The last are left out, which matter least, until the others reach enough epochs.
+        """
+        least = LEAST_EPOCHS if self.strategy in (None, "none") else LEARNING
+        room = (self._share(FIRST) - time.monotonic()) * self._speed
+        kept = list(racers)
+        while len(kept) > FEWEST and room < sum(
+            racer.epoch_seconds * (least - racer.epochs) for racer in kept
+        ):
+            kept.pop()
+        if len(kept) < len(racers):
+            self.race.tell(f"{len(racers) - len(kept)} left out for want of time")
+        return kept
+
+    def _entered(self, candidates: Sequence[Candidate], runs: int, first: int = 0) -> Racer | None:
+        try:
+            return self.race.enter(candidates, runs, first)
+        except torch.OutOfMemoryError:
+            return None
+
+    def _advance(self, racers: Sequence[Racer], most: int, until: float) -> None:
+        """Train all to the same epoch: as many as there is time for, until none gets better."""
+        while (done := common_epochs(racers)) < most:
+            ahead = sum(racer.epoch_seconds for racer in racers) / self._speed
+            if done and (time.monotonic() + STEP * ahead > until or _is_settled(racers, done)):
+                return
+            if not self.race.advance(racers, done + STEP, self.until):
+                return
+
+    def _third(self, kept: Sequence[Racer]) -> list[Racer]:
+        """Return variations of the best and its backbone under controllers, trained as long.
+
+        They are trained to the end, or none of them counts.
+        """
+        more = list[Racer]()
+        epochs, bases = common_epochs(kept), _best(kept, VARIED)
+        left = self._room()
+        controlled = [
+            c
+            for base in bases
+            for c in base.candidates[0].controlled()
+            if self.strategy is None and c.strategy != base.candidates[0].strategy
+        ][:2]
+        goal = max(epochs, LEARNING) if controlled else epochs
+        backbone = bases[0] if controlled else None
+        if backbone is not None:
+            steps = backbone.candidates[0].changes.get("max_steps", 8)
+            price = JUDGED * backbone.epoch_seconds * (1.0 if steps >= 4 else 1.6)
+            longer = sum(racer.epoch_seconds for racer in kept) * (goal - epochs)
+            if (fits := int((0.6 * left - longer) / (price * goal))) >= 1:
+                entered = [self._entered([c], bases[0].runs) for c in controlled[:fits]]
+                more += [racer for racer in entered if racer is not None]
+                left -= price * goal * len(more) + longer
+            else:
+                goal = epochs
+        for base in bases:
+            fits = int(left / len(bases) / (base.epoch_seconds * goal))
+            variations = base.candidates[0].variations(self.race.given)[: min(fits, VARIATIONS)]
+            if len(variations) >= 2 and (racer := self._entered(variations, base.runs)):
+                more.append(racer)
+        if not more:
+            return []
+        if not self.race.advance([*kept, *more], goal, self.until):
+            return [racer for racer in more if racer.epochs >= common_epochs(kept)]
+        self._told("third rung", [*kept, *more])
+        return more
+
+    def _told(self, rung: str, racers: Sequence[Racer]) -> list[Trial]:
+        """Tell who leads; returns what all have reached."""
+        epochs = common_epochs(racers)
+        trials = sorted(trials_of(racers, epochs), key=_rank)
+        best = ", ".join(f"{t.candidate.name} {t.shown}" for t in trials[:3])
+        runs = "one run" if racers[0].runs == 1 else f"{racers[0].runs} runs"
+        self.race.tell(f"{rung}, {len(trials)} tried, {epochs} epochs, {runs} each: {best}")
+        return trials
+
+    def _settled(self, racers: Sequence[Racer], runs: int) -> list[Trial]:
+        """Return all trials, the one to choose first, after further runs of the best few."""
+        epochs, error = common_epochs(racers), self._least_error(runs)
+        trials = best_first(trials_of(racers, epochs), error)
+        costs = {c.name: racer.run_seconds for racer in racers for c in racer.candidates}
+        last = trials[:LAST]
+        price = sum(costs[t.candidate.name] for t in last) * runs * epochs
+        for again in range(1, ROUNDS + 1):
+            if len(last) < 2 or price > self._room():
+                break
+            more = [self._entered([t.candidate], runs, again * runs) for t in last]
+            going = [racer for racer in more if racer is not None]
+            if len(going) < len(last) or not self.race.advance(going, epochs, self.until):
+                break
+            found = [joined(t, r.trials(epochs)[0]) for t, r in zip(last, going, strict=True)]
+            last = best_first(found, error / math.sqrt(again + 1))
+            best = last[0]
+            self.race.tell(f"on further seeds as well: {best.candidate.name} {best.shown}")
+        return [*last, *trials[LAST:]]
+
+    @property
+    def _judges(self) -> int:
+        """Return the number of validation nodes of a run."""
+        return int(self.race.splits.val[0].sum())
+
+    @property
+    def _most_runs(self) -> int:
+        """Return how many runs of a candidate so few validation nodes ask for."""
+        return next((runs for below, runs in RUNS_BY_VALIDATION if self._judges < below), 1)
+
+    def _least_error(self, runs: int) -> float:
+        """Return the standard error of a score near 80 %, over the validation nodes."""
+        nodes = self._judges * min(runs, self.race.splits.runs)
+        return 100 * math.sqrt(0.16 / max(nodes, 1))
+
+    @property
+    def _speed(self) -> float:
+        """Return how many racers train as fast as one does alone."""
+        cores = 1 if self.race.device.type == "cuda" else self.race.cores
+        return 1.0 if cores == 1 else SIDE_BY_SIDE * cores
+
+    def _room(self) -> float:
+        """Return the seconds of one core that are left."""
+        return (self.until - time.monotonic()) * self._speed
+
+    def _share(self, share: float) -> float:
+        """Return the moment at which a share of the time is over."""
+        return self.start + share * (self.until - self.start)
+
+    def _spent(self) -> float:
+        return time.monotonic() - self.start
+
+
+def _rank(trial: Trial) -> float:
+    return -trial.score
+
+
+def _best(racers: Sequence[Racer], number: int) -> list[Racer]:
+    """Return the racers of the best mean score."""
+    epochs = common_epochs(racers)
+    going = [racer for racer in racers if not racer.trouble]
+    return sorted(going, key=lambda racer: _rank(racer.trials(epochs)[0]))[:number]
+
+
+def _is_settled(racers: Sequence[Racer], epochs: int) -> bool:
+    """Tell whether nobody has become better for long."""
+    return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
