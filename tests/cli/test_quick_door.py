@@ -63,6 +63,7 @@ def test_the_head_of_a_recipe_is_that_of_the_whole() -> None:
         recipe = shipped_recipe(head.name)
         settings = recipe.settings
         assert (head.dataset, head.split) == (recipe.dataset, recipe.split)
+        assert head.backbone == settings.backbone
         assert (head.strategy, head.max_steps) == (settings.strategy, settings.network.max_steps)
         assert bool(head.paper) == (recipe.paper is not None)
 

@@ -18,13 +18,14 @@ def list_recipes() -> None:
     from ppro.settings.recipes import recipe_heads
 
     heads = recipe_heads()
-    rows = [("recipe", "split", "strategy", "L", "paper")]
-    rows += [(h.name, h.split, h.strategy, str(h.max_steps), h.paper or "-") for h in heads]
+    rows = [("recipe", "split", "network", "L", "paper")]
+    rows += [(h.name, h.split, h.backbone, str(h.max_steps), h.paper or "-") for h in heads]
     console.out.print(console.aligned(rows, right=(3,)))
     console.out.print()
     listed = (DATASETS[head.dataset].note for head in heads)
     notes = " ".join(dict.fromkeys(note for note in listed if note))
-    console.out.print(console.paragraph(f"L: most propagation steps. {notes}"))
+    told = "-paper: the paper's design, APPNP without consistency. L: most propagation steps."
+    console.out.print(console.paragraph(f"{told} {notes}"))
 
 
 @app.command("show")

@@ -25,6 +25,7 @@ class Head:
     dataset: str
     split: str
     strategy: str
+    backbone: str
     max_steps: int
     paper: str
 
@@ -40,7 +41,8 @@ def _head(name: str) -> Head:
     steps = settings.get("max_steps", NetworkSettings.model_fields["max_steps"].default)
     printed = "" if paper is None else f"{paper['accuracy']:5} ({paper['table']})"
     strategy = settings.get("strategy", "l2b")
-    return Head(name, values["dataset"], values["split"], strategy, steps, printed)
+    backbone = settings.get("backbone", "appnp")
+    return Head(name, values["dataset"], values["split"], strategy, backbone, steps, printed)
 
 
 def _text(name: str) -> str:
