@@ -80,7 +80,9 @@ def experiments(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experim
 
 def _experiment(name: str, settings: Settings, plan: Plan) -> Experiment:
     made = fresh.of_recipe(name, settings, plan)
-    return OfRecipe(**vars(made)) if settings == shipped_recipe(name).settings else made
+    if name.endswith(PAPER_DESIGN) or settings != shipped_recipe(name).settings:
+        return made
+    return OfRecipe(**vars(made))
 
 
 def _competing(name: str, store: Store | None) -> list[Settings]:

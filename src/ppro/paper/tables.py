@@ -110,7 +110,8 @@ _ABOUT_BACKBONES = (
     "propagate. A strategy has at least four steps, the backbone alone may take one; GCNII has the "
     "depths and widths of its original. Rival, backbone and strategies are offered the same "
     "dropouts, decays and learning rates; a strategy its controllers besides, as the paper teaches "
-    "them or comparing."
+    "them or comparing. Rivals are searched anew here: GAT may have eight output heads, as its "
+    "original on Pubmed, and GCNII a width of 256."
 )
 
 
@@ -122,6 +123,7 @@ def backbones() -> Table:
         rows += [rival] if rival in RIVALS else []
         rows += [f"{backbone}-{strategy}" for strategy in ("none", "l2b", "l2u")]
         pairs += [(f"{backbone}-{s}", f"{backbone}-none") for s in ("l2b", "l2u")]
+        pairs += [(f"{backbone}-none", rival)] if rival in RIVALS else []
     panel = _panel("public split", "backbones", rows, pairs)
     columns = [replace(column, offer=Offer(offers.BACKBONES)) for column in panel.columns]
     panels = [replace(panel, columns=columns)]
