@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from ppro.compute.blocks import in_blocks
 from ppro.nn.controllers import Controllers
 
-BLOCK_ROWS = 8192
+BLOCK_ROWS, GPU_BLOCK_ROWS = 8192, 2**20
+"""Rows in a block: on a CPU it fits a cache, on a GPU it is worth the start of its kernels."""
 MANY_ROWS = 2**18
 """Rows from which blocks pay: below, the first layer is stored once and used in every step."""
 
@@ -77,7 +78,8 @@ class BlockedControllers(Controllers):
             z = inputs[..., width:] if inputs.shape[-1] > width else None
             return head(first_layer(inputs[..., :width], z), rows)
 
-        return in_blocks(compute, count, self.block_rows, list(self.parameters()))
+        size = GPU_BLOCK_ROWS if shared.is_cuda else self.block_rows
+        return in_blocks(compute, count, size, list(self.parameters()))
 
 
 def _some(values: Tensor | None, rows: slice) -> Tensor | None:

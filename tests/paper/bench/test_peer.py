@@ -62,11 +62,11 @@ def test_ours_and_the_peer_learn_as_many_numbers(model: str, sparse: tuple[Graph
 def test_forms_depend_on_the_graph_and_the_device(sparse: tuple[Graph, Splits]) -> None:
     names = [form.name for form in forms_for(sparse[0], CPU, compiled=True)]
     assert "sparse X" in names
-    assert "compiled, CUDA graphs" not in names
+    assert "compiled" in names
     dense = forms_for(bench_graph("digits")[0], CPU, compiled=False)
     assert [form.name for form in dense] == ["documented", "cached", "CSR"]
     on_gpu = forms_for(sparse[0], torch.device("cuda"), compiled=True)
-    assert on_gpu == list(FORMS)
+    assert [form for form in FORMS if not form.compiled] == on_gpu
 
 
 def test_a_form_that_does_not_work_here_says_why(

@@ -69,9 +69,9 @@ class PeerNet(nn.Module):
         """Logits of all nodes from what the first layer gave."""
         raise NotImplementedError
 
-    def compile_rest(self, **options: Any) -> None:
+    def compile_rest(self) -> None:
         """Compile all but the first layer."""
-        self.rest = torch.compile(self.after, **options)
+        self.rest = torch.compile(self.after)
 
     def drop(self, h: Tensor) -> Tensor:
         """Return dropout(h)."""
