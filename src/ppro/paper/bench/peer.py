@@ -128,6 +128,9 @@ def make_peers(
     """
     made: dict[str, Peer] = {}
     skipped: dict[str, str] = {}
+    if any(form.compiled for form in forms):
+        # Else a network would not be compiled once others of its class were, too many times.
+        torch.compiler.reset()
     for form in forms:
         try:
             peer = Peer(graph, splits, settings, device, form)

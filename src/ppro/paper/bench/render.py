@@ -23,8 +23,8 @@ The peer comes in several forms, and the fastest counts: *documented* as the doc
 (a list of edges, dense features); *cached*, where layers normalise the graph once and Adam is one
 kernel, as in all that follow; *CSR*, the graph as a sparse matrix; *sparse X*, features as a sparse
 matrix whose stored values alone are dropped; *compiled*, all layers but the first through
-`torch.compile`, on a CPU alone (on a GPU, in turn with our recorded epochs, PyTorch 2.11 ended in an
-illegal memory access). Forms far behind are timed in the first rounds only.
+`torch.compile`, on a CPU alone (on a GPU, in turn with our recorded epochs, PyTorch 2.11 ended in
+an illegal memory access). Forms far behind are timed in the first rounds only.
 
 The limit of an epoch is counted, not measured: the bytes that must move when every product reads
 its matrices once and writes its result once, layers that work row by row are part of the product
