@@ -13,11 +13,19 @@ from ppro.graph.core import Graph
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
+from ppro.training.judges import networks_of
+from ppro.training.memory import Sizes, propagated_width
 from ppro.training.metrics import Metric
 from ppro.training.stopping import MEASURED
+from ppro.training.threads import available_cores
 from ppro.training.trainer import OnEpoch
 
 _VAL_ACCURACY = MEASURED.index("val_accuracy")
+FULL = {"cpu": 2**22, "cuda": 2**26}
+"""Numbers in the embeddings of a batch, on a CPU for each core, from which more runs make none of
+them cheaper: measured with L2B on Cora and Pubmed by ``ppro bench``, on a CPU and an H200."""
+LEAST = 8
+"""Runs that share the cost of starting every operation; on a CPU for each core."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +77,34 @@ def train_all(
     device: torch.device,
     on_epoch: OnEpoch | None = None,
 ) -> list[Done]:
-    """Train every job; those of one program go together. The order of the jobs is kept."""
+    """Train every job; those of one program go together, as many as make each other cheaper.
+
+    The order of the jobs is kept.
+    """
     order = sorted(range(len(jobs)), key=lambda i: _program(jobs[i].settings))
     found: dict[int, Done] = {}
-    for _, members in groupby(order, key=lambda i: _program(jobs[i].settings)):
-        numbers = list(members)
-        results = _train(graph, splits, [jobs[i] for i in numbers], device, on_epoch)
-        found.update(zip(numbers, results, strict=True))
+    for _, group in groupby(order, key=lambda i: _program(jobs[i].settings)):
+        members = list(group)
+        for numbers in _in_parts(members, most_together(graph, jobs[members[0]], device)):
+            results = _train(graph, splits, [jobs[i] for i in numbers], device, on_epoch)
+            found.update(zip(numbers, results, strict=True))
     return [found[i] for i in range(len(jobs))]
+
+
+def most_together(graph: Graph, job: Job, device: torch.device) -> int:
+    """Return how many runs like this one fill the machine: more of them would only take memory."""
+    settings = job.settings
+    width = propagated_width(Sizes.of(graph), settings) * networks_of(settings)
+    cores = available_cores() if device.type == "cpu" else 1
+    full = FULL.get(device.type, FULL["cuda"])
+    return cores * max(LEAST, full // max(1, graph.num_nodes * width))
+
+
+def _in_parts(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Yield the numbers in as few parts as there must be, all about as long."""
+    parts = -(-len(numbers) // most)
+    for part in range(parts):
+        yield numbers[part * len(numbers) // parts : (part + 1) * len(numbers) // parts]
 
 
 def _program(settings: Settings) -> str:
