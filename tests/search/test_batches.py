@@ -10,7 +10,7 @@ import torch
 from ppro.data import Splits, load_graph, make_splits
 from ppro.graph.core import Graph
 from ppro.search import batches
-from ppro.search.batches import Done, Job, train_all
+from ppro.search.batches import Done, Job, most_together, train_all
 from ppro.settings.settings import Settings
 from ppro.training.fit import Fit, fit
 
@@ -49,6 +49,37 @@ def test_the_order_of_the_jobs_is_kept_and_programs_go_together(
     alone = [train_all(*world, [job], CPU)[0] for job in wanted]
     assert [done.val_accuracy for done in found] == [done.val_accuracy for done in alone]
     assert [done.test_accuracy for done in found] == [done.test_accuracy for done in alone]
+
+
+def test_a_batch_is_as_large_as_makes_its_runs_cheaper(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = world[0]
+    monkeypatch.setattr(batches, "available_cores", lambda: 2)
+    job = Job(TINY.replace(hidden=64), 0)
+    per_run = 64 * graph.num_nodes
+    assert most_together(graph, job, CPU) == 2 * (batches.FULL["cpu"] // per_run)
+    cuda = torch.device("cuda")
+    assert most_together(graph, job, cuda) == batches.FULL["cuda"] // per_run
+    monkeypatch.setitem(batches.FULL, "cpu", 1)
+    assert most_together(graph, job, CPU) == 2 * batches.LEAST
+
+
+def test_more_runs_than_fill_the_machine_go_in_even_parts(
+    world: tuple[Graph, Splits], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [Job(TINY.replace(seed=seed), seed % 3) for seed in range(5)]
+    expected, sizes = train_all(*world, wanted, CPU), []
+
+    def counted(graph: Graph, splits: Splits, settings: Sequence[Settings], **rest: Any) -> Fit:
+        sizes.append(len(settings))
+        return fit(graph, splits, settings, **rest)
+
+    monkeypatch.setattr(batches, "fit", counted)
+    monkeypatch.setattr(batches, "most_together", lambda *args: 2)
+    found = train_all(*world, wanted, CPU)
+    assert sizes == [1, 2, 2]
+    assert found == expected
 
 
 def test_where_memory_is_short_runs_go_in_halves(
