@@ -78,7 +78,7 @@ def cases(quick: bool, gpu: bool) -> list[Case]:
     ]
     found += [case for case in judged_cases() if case.judges is not None]
     cora = Case("cora", "hidden", 10, "l2b")
-    found += [replace(cora, runs=runs) for runs in ((10, 100) if gpu else (10,))]
+    found += [replace(cora, runs=runs) for runs in ((10, 100, 400) if gpu else (10,))]
     if quick:
         return found
     found += [Case(graph, "class", 10, strategy) for graph in DENSER for strategy in strategies]
