@@ -81,8 +81,8 @@ def backbones(method: Method, kind: Kind) -> tuple[Space, ...]:
         return (Space(_GCNII if forms is None else _at(2, forms), values),)
     alone = method.settings["strategy"] == ALONE
     if forms is None:
-        # Blind backbones quadruple the work, so the deepest is left out.
-        comparing = _starting(_GCNII[1:], "held", "explore")
+        # Blind backbones quadruple the work, so neither the deepest nor the widest is among them.
+        comparing = _starting((_GCNII[1], _GCNII[1]), "held", "explore")
         return (
             (Space(_GCNII, values),)
             if alone
