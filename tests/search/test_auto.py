@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
-from ppro.search import auto, auto_search
+from ppro.search import auto, auto_race, auto_search
 from ppro.search.auto_candidates import CANDIDATES, PLAIN, Candidate, distinct
 from ppro.search.auto_race import Race, Racer
 from ppro.search.auto_trials import Trial, best_first
@@ -64,7 +65,8 @@ def test_what_is_compared_has_trained_as_long(short: None) -> None:
     graph, splits = small()
     told = list[str]()
     choice = auto.choose(graph, splits, budget=60.0, threads=1, tell=told.append)
-    assert [line.partition(",")[0] for line in told[:2]] == ["first rung", "second rung"]
+    rungs = [line.partition(",")[0] for line in told if " rung, " in line]
+    assert rungs == ["first rung", "second rung", "third rung"]
     epochs = [trial.epochs for trial in choice.trials]
     assert sorted(epochs, reverse=True) == epochs
     assert set(epochs) == {12, 5}
@@ -83,6 +85,18 @@ def test_what_is_compared_has_trained_as_long(short: None) -> None:
     assert {what.partition(", dropout")[0] for _, what, _ in choice.rows()} == {
         t.candidate.kind for t in choice.trials
     }
+
+
+def test_it_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, splits = small()
+    monkeypatch.setattr(auto_race, "TELL_EVERY", 0.2)
+    moments = [time.monotonic()]
+    auto.choose(
+        graph, splits, budget=3.0, threads=1, tell=lambda _: moments.append(time.monotonic())
+    )
+    gaps = [after - before for before, after in pairwise(moments)]
+    assert len(gaps) > 4
+    assert max(gaps[1:]) < 1.5
 
 
 def test_a_strategy_may_be_asked_for(short: None) -> None:

@@ -38,7 +38,7 @@ def test_a_training_that_ends_in_time_is_whole() -> None:
     settings = [Settings(epochs=100_000, patience=100_000, max_steps=1)]
     begin = time.monotonic()
     result = fit_until(fit, begin + 1.0, graph, splits, settings, threads=1)
-    assert time.monotonic() - begin < 3.0
+    assert time.monotonic() - begin < 10.0
     assert not result.history.interrupted
     assert 0 < int(result.history.epochs[0]) < 100_000
 

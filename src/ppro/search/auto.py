@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ppro.compute.precision import in_float32
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
@@ -29,6 +30,7 @@ MANY_FEATURES = 1_000_000
 """Stored features above which dropping them takes longer than all else."""
 
 
+@in_float32()
 def choose(
     graph: Graph,
     splits: Splits,

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from ppro.compute.precision import in_float32
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.nn.network import Inputs
@@ -58,15 +57,16 @@ class Racer:
         timed = self.epochs - 1 if self.epochs > 1 else 1
         return max(self.seconds - self._slow, 1e-6) / timed
 
-    @in_float32()
-    def advance(self, epochs: int, stop: Event) -> None:
-        """Train until it has so many epochs, or until it is told to stop."""
+    def advance(self, epochs: int, is_over: Callable[[], bool]) -> None:
+        """Train until it has so many epochs, or until it is told that time is over."""
         try:
-            while self.epochs < epochs and not stop.is_set():
+            while self.epochs < epochs and not is_over():
                 begin = time.monotonic()
                 if self._epoch is None:
                     self._epoch = self.trainer.program()
                 self._epoch()
+                if self.trainer.record.now.is_cuda:
+                    torch.cuda.synchronize()
                 self.epochs += 1
                 self.seconds += time.monotonic() - begin
                 if self.epochs == 1:
@@ -122,8 +122,19 @@ class Race:
     cores: int
     tell: Callable[[str], None]
     _inputs: dict[str, Inputs] = field(default_factory=dict)
+    _said: float = field(default_factory=time.monotonic)
 
-    @in_float32()
+    def say(self, line: str) -> None:
+        """Tell a line."""
+        self._said = time.monotonic()
+        self.tell(line)
+
+    def _say_now_and_then(self, racers: Sequence[Racer], epochs: int) -> None:
+        """Tell how it goes, unless something was told a moment ago."""
+        if time.monotonic() - self._said >= TELL_EVERY:
+            done, least = sum(r.epochs >= epochs for r in racers), min(r.epochs for r in racers)
+            self.say(f"{done} of {len(racers)} at epoch {epochs}, the last at {least}")
+
     def enter(self, candidates: Sequence[Candidate], runs: int, first: int = 0) -> Racer:
         """Return candidates of one shape, ready to train: ``runs`` runs of each from a first."""
         rows = ((first + torch.arange(runs)) % self.splits.runs).repeat(len(candidates))
@@ -154,39 +165,50 @@ class Race:
         """Train all until they have so many epochs; tells whether they got there in time."""
         going = [racer for racer in racers if not racer.trouble]
         order = sorted(going, key=lambda racer: -racer.epoch_seconds)
-        stop, workers = Event(), 1 if self.device.type == "cuda" else self.cores
-        workers = max(1, min(workers, len(order)))
+        if self.device.type == "cuda":
+            self._one_by_one(order, epochs, until)
+        else:
+            self._side_by_side(order, epochs, until)
+        return all(racer.epochs >= epochs or racer.trouble for racer in racers)
+
+    def _one_by_one(self, racers: Sequence[Racer], epochs: int, until: float) -> None:
+        """Train each on the one GPU that there is."""
+
+        def is_over() -> bool:
+            self._say_now_and_then(racers, epochs)
+            return time.monotonic() >= until
+
+        for racer in racers:
+            racer.advance(epochs, is_over)
+
+    def _side_by_side(self, racers: Sequence[Racer], epochs: int, until: float) -> None:
+        """Train as many at once as there are cores."""
+        stop, workers = Event(), max(1, min(self.cores, len(racers)))
         threads = max(1, self.cores // workers)
 
         def work(racer: Racer) -> None:
             use_threads(threads)
-            racer.advance(epochs, stop)
+            racer.advance(epochs, stop.is_set)
 
         with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(work, racer) for racer in order]
+            futures = [pool.submit(work, racer) for racer in racers]
             try:
-                self._watch(futures, order, epochs, until)
+                self._watch(futures, racers, epochs, until)
             finally:
                 stop.set()
         for future in futures:
             future.result()
-        return all(racer.epochs >= epochs or racer.trouble for racer in racers)
 
     def _watch(
         self, futures: Sequence[Future[None]], racers: Sequence[Racer], epochs: int, until: float
     ) -> None:
         """Wait until all is done, one has failed or time is up; tell how it goes."""
-        told = time.monotonic()
         while not all(future.done() for future in futures):
             wait(futures, timeout=NAP)
             now = time.monotonic()
             if now >= until or any(f.done() and f.exception() is not None for f in futures):
                 return
-            if now - told >= TELL_EVERY:
-                told = now
-                done = sum(racer.epochs >= epochs for racer in racers)
-                least = min(racer.epochs for racer in racers)
-                self.tell(f"{done} of {len(racers)} at epoch {epochs}, the last at {least}")
+            self._say_now_and_then(racers, epochs)
 
 
 def common_epochs(racers: Sequence[Racer]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ppro.search.auto_candidates import LEARNING, Candidate
+from ppro.search.auto_candidates import LEARNING, STEPS, Candidate
 from ppro.search.auto_race import Race, Racer, common_epochs, trials_of
 from ppro.search.auto_trials import Choice, Trial, best_first, joined
 
@@ -31,6 +31,8 @@ SIDE_BY_SIDE = 0.8
 """What a core is worth beside others."""
 RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
 """Fewer validation nodes than the first number ask for so many runs of a candidate."""
+OF_CONTROLLERS = 0.6
+"""Share of the time of the third rung that they may take."""
 JUDGED = 5.0
 """What controllers cost in terms of their backbone: that of those that judge them, too."""
 
@@ -116,7 +118,7 @@ class Search:
         ):
             kept.pop()
         if len(kept) < len(racers):
-            self.race.tell(f"{len(racers) - len(kept)} left out for want of time")
+            self.race.say(f"{len(racers) - len(kept)} left out for want of time")
         return kept
 
     def _entered(self, candidates: Sequence[Candidate], runs: int, first: int = 0) -> Racer | None:
@@ -135,42 +137,48 @@ class Search:
                 return
 
     def _third(self, kept: Sequence[Racer]) -> list[Racer]:
-        """Return variations of the best and its backbone under controllers, trained as long.
+        """Return variations of the best, and one of them under controllers, trained as long.
 
-        They are trained to the end, or none of them counts.
+        Those that do not get there in time do not count.
         """
-        more = list[Racer]()
-        epochs, bases = common_epochs(kept), _best(kept, VARIED)
-        left = self._room()
-        controlled = [
-            c
-            for base in bases
-            for c in base.candidates[0].controlled()
-            if self.strategy is None and c.strategy != base.candidates[0].strategy
-        ][:2]
-        goal = max(epochs, LEARNING) if controlled else epochs
-        backbone = bases[0] if controlled else None
-        if backbone is not None:
-            steps = backbone.candidates[0].changes.get("max_steps", 8)
-            price = JUDGED * backbone.epoch_seconds * (1.0 if steps >= 4 else 1.6)
-            longer = sum(racer.epoch_seconds for racer in kept) * (goal - epochs)
-            if (fits := int((0.6 * left - longer) / (price * goal))) >= 1:
-                entered = [self._entered([c], bases[0].runs) for c in controlled[:fits]]
-                more += [racer for racer in entered if racer is not None]
-                left -= price * goal * len(more) + longer
-            else:
-                goal = epochs
-        for base in bases:
-            fits = int(left / len(bases) / (base.epoch_seconds * goal))
-            variations = base.candidates[0].variations(self.race.given)[: min(fits, VARIATIONS)]
-            if len(variations) >= 2 and (racer := self._entered(variations, base.runs)):
-                more.append(racer)
-        if not more:
+        bases, goal, left = _best(kept, VARIED), common_epochs(kept), self._room()
+        more = self._controlled(bases, kept)
+        if more:
+            longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - goal, 0)
+            goal = max(goal, LEARNING)
+            left -= longer + len(more) * self._price(bases) * goal
+        more += self._varied(bases, goal, left / len(bases))
+        if more and self.race.advance([*kept, *more], goal, self.until):
+            self._told("third rung", [*kept, *more])
+        return [racer for racer in more if racer.epochs >= common_epochs(kept)]
+
+    def _controlled(self, bases: Sequence[Racer], kept: Sequence[Racer]) -> list[Racer]:
+        """Return the best backbone that can have controllers under those there is time for."""
+        base = _controllable(bases)
+        if self.strategy is not None or base is None:
             return []
-        if not self.race.advance([*kept, *more], goal, self.until):
-            return [racer for racer in more if racer.epochs >= common_epochs(kept)]
-        self._told("third rung", [*kept, *more])
-        return more
+        epochs = common_epochs(kept)
+        longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - epochs, 0)
+        room = OF_CONTROLLERS * self._room() - longer
+        fits = max(0, int(room / (self._price(bases) * max(epochs, LEARNING))))
+        entered = [self._entered([c], base.runs) for c in base.candidates[0].controlled()[:fits]]
+        return [racer for racer in entered if racer is not None]
+
+    def _price(self, bases: Sequence[Racer]) -> float:
+        """Return what an epoch under controllers takes, as far as that can be foretold."""
+        base = _controllable(bases) or bases[0]
+        steps = base.candidates[0].changes.get("max_steps", STEPS)
+        return JUDGED * base.epoch_seconds * (1.0 if 2 * steps >= STEPS else 1.6)
+
+    def _varied(self, bases: Sequence[Racer], epochs: int, room: float) -> list[Racer]:
+        """Return variations of each of the best, as many as there is time for."""
+        found = list[Racer]()
+        for base in bases:
+            fits = min(VARIATIONS, int(room / (base.epoch_seconds * epochs)))
+            variations = base.candidates[0].variations(self.race.given)[: max(fits, 0)]
+            if len(variations) > 1 and (racer := self._entered(variations, base.runs)):
+                found.append(racer)
+        return found
 
     def _told(self, rung: str, racers: Sequence[Racer]) -> list[Trial]:
         """Tell who leads; returns what all have reached."""
@@ -178,7 +186,7 @@ class Search:
         trials = sorted(trials_of(racers, epochs), key=_rank)
         best = ", ".join(f"{t.candidate.name} {t.shown}" for t in trials[:3])
         runs = "one run" if racers[0].runs == 1 else f"{racers[0].runs} runs"
-        self.race.tell(f"{rung}, {len(trials)} tried, {epochs} epochs, {runs} each: {best}")
+        self.race.say(f"{rung}, {len(trials)} tried, {epochs} epochs, {runs} each: {best}")
         return trials
 
     def _settled(self, racers: Sequence[Racer], runs: int) -> list[Trial]:
@@ -198,7 +206,7 @@ class Search:
             found = [joined(t, r.trials(epochs)[0]) for t, r in zip(last, going, strict=True)]
             last = best_first(found, error / math.sqrt(again + 1))
             best = last[0]
-            self.race.tell(f"on further seeds as well: {best.candidate.name} {best.shown}")
+            self.race.say(f"on further seeds as well: {best.candidate.name} {best.shown}")
         return [*last, *trials[LAST:]]
 
     @property
@@ -248,3 +256,8 @@ def _best(racers: Sequence[Racer], number: int) -> list[Racer]:
 def _is_settled(racers: Sequence[Racer], epochs: int) -> bool:
     """Tell whether nobody has become better for long."""
     return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
+
+
+def _controllable(bases: Sequence[Racer]) -> Racer | None:
+    """Return the first whose backbone can have controllers."""
+    return next((base for base in bases if base.candidates[0].controlled()), None)
