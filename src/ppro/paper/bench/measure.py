@@ -107,13 +107,17 @@ def measure(
         "peer": fastest,
         "peers_ms": {name: 1e3 * value for name, value in taken.items()},
         **({"skipped": skipped} if skipped else {}),
-        **_limit(case, device, one),
+        **_limit(case, device, min(times[OURS]) / case.cycle),
         "calls": kernels_of(epoch) if device.type == "cuda" else count(epoch).operators,
     }
 
 
 def _limit(case: Case, device: torch.device, seconds: float) -> dict[str, float]:
-    """Return what the epoch must do at least, and the time over what that takes here."""
+    """Return what the epoch must do at least, and the time over what that takes here.
+
+    Args:
+        seconds: of the fastest epoch, for the bandwidth is that of the fastest copy.
+    """
     if case.judges is not None:
         return {}
     floor = Floor(*bench_graph(case.graph), case.settings()[0], case.runs)
@@ -122,6 +126,7 @@ def _limit(case: Case, device: torch.device, seconds: float) -> dict[str, float]
         "bytes": least.bytes,
         "operations": least.operations,
         "bandwidth": rate,
+        "fastest_ms": 1e3 * seconds,
         "over_floor": seconds * rate / least.bytes,
     }
 

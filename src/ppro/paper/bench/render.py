@@ -30,9 +30,9 @@ The limit of an epoch is counted, not measured: the bytes that must move when ev
 its matrices once and writes its result once, layers that work row by row are part of the product
 beside them, and dropout, losses and choices cost nothing; and the operations of these products.
 GB/s is what this machine moves in copies of as many bytes as a step works on, which may lie in a
-cache. *ours / floor* is our time over that of moving the bytes. *calls* are those of PyTorch's
-operators in an epoch of ours, on a GPU the kernels that it starts; where each works on little, they
-are the limit and not the bytes.
+cache. *ours / floor* is the time of our fastest epoch over that of moving the bytes. *calls* are
+those of PyTorch's operators in an epoch of ours, on a GPU the kernels that it starts; where each
+works on little, they are the limit and not the bytes.
 
 Where the limit is, as profiles of these cases show:
 
