@@ -5,7 +5,7 @@ import torch
 
 from ppro.paper.bench import Case, cases, judged_cases, measure
 from ppro.paper.bench.cases import GENERATED, MODELS, bench_graph
-from ppro.paper.bench.measure import in_turn
+from ppro.paper.bench.measure import clock_for, in_turn
 from ppro.paper.bench.memory import peak_of_step
 
 CPU = torch.device("cpu")
@@ -30,6 +30,11 @@ def test_a_network_of_our_layers_is_measured_beside_the_same_of_the_peer() -> No
         row = measure(Case("digits", None, 2, "none", model=model), CPU, 1, budget=0.1)
         assert (row["model"], "form" in row) == (model, False)
         assert row["ratio"] > 0
+
+
+def test_one_thread_is_timed_by_the_processor() -> None:
+    assert clock_for(CPU, 1) is time.process_time
+    assert clock_for(CPU, 2) is clock_for(torch.device("cuda"), 1) is time.perf_counter
 
 
 def test_forms_that_are_far_behind_are_timed_in_the_first_round_only() -> None:

@@ -10,6 +10,7 @@ that floor says how far a program is from what the machine could do.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,12 @@ class Floor:
         return total
 
 
-def bandwidth(size: float, device: torch.device, seconds: float = 0.2) -> float:
+def bandwidth(
+    size: float,
+    device: torch.device,
+    clock: Callable[[], float] = time.perf_counter,
+    seconds: float = 0.2,
+) -> float:
     """Return bytes a second that this machine moves, measured by copies of that many bytes.
 
     What fits a cache moves faster than what does not. The fastest of many copies counts.
@@ -144,12 +150,12 @@ def bandwidth(size: float, device: torch.device, seconds: float = 0.2) -> float:
     target, best = torch.empty_like(source), float("inf")
     end = time.perf_counter() + seconds
     while best == float("inf") or time.perf_counter() < end:
-        begin = time.perf_counter()
+        begin = clock()
         for _ in range(10):
             target.copy_(source)
         if device.type == "cuda":
             torch.cuda.synchronize()
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, clock() - begin)
     return 10 * 2 * NUMBER * count / best
 
 

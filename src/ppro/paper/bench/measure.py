@@ -25,6 +25,7 @@ from ppro.training.comparing import ComparingTrainer
 from ppro.training.threads import share_out, use_threads, worth_cores
 from ppro.training.trainer import Trainer
 
+Clock = Callable[[], float]
 OURS = "ours"
 FAR = {0: 3.0, 2: 1.5}
 """After which rounds a form of the peer is far behind, at how many times the fastest one's time."""
@@ -88,7 +89,8 @@ def measure(
 
     peers, skipped = peers_of(replace(case, strategy="none", runs=1, judges=None), device, compiled)
     works = {name: peer.epoch for name, peer in peers.items()}
-    times = in_turn(ours, works, device, budget)
+    clock = clock_for(device, chosen)
+    times = in_turn(ours, works, device, budget, clock)
     one, taken = median(times[OURS]) / case.cycle, {name: median(times[name]) for name in works}
     fastest = min(taken, key=lambda name: taken[name])
     return {
@@ -107,12 +109,20 @@ def measure(
         "peer": fastest,
         "peers_ms": {name: 1e3 * value for name, value in taken.items()},
         **({"skipped": skipped} if skipped else {}),
-        **_limit(case, device, min(times[OURS]) / case.cycle),
+        **_limit(case, device, min(times[OURS]) / case.cycle, clock),
         "calls": kernels_of(epoch) if device.type == "cuda" else count(epoch).operators,
     }
 
 
-def _limit(case: Case, device: torch.device, seconds: float) -> dict[str, float]:
+def clock_for(device: torch.device, threads: int) -> Clock:
+    """Return the clock to time with: that of the processor where one thread does all the work.
+
+    It does not go on while others have the processor.
+    """
+    return time.process_time if device.type == "cpu" and threads == 1 else time.perf_counter
+
+
+def _limit(case: Case, device: torch.device, seconds: float, clock: Clock) -> dict[str, float]:
     """Return what the epoch must do at least, and the time over what that takes here.
 
     Args:
@@ -121,7 +131,7 @@ def _limit(case: Case, device: torch.device, seconds: float) -> dict[str, float]
     if case.judges is not None:
         return {}
     floor = Floor(*bench_graph(case.graph), case.settings()[0], case.runs)
-    least, rate = floor.epoch(), bandwidth(floor.working_set, device)
+    least, rate = floor.epoch(), bandwidth(floor.working_set, device, clock)
     return {
         "bytes": least.bytes,
         "operations": least.operations,
@@ -146,6 +156,7 @@ def in_turn(
     peers: Mapping[str, Callable[[], None]],
     device: torch.device,
     budget: float,
+    clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Time ours and all forms of the peer in turn, so that a busy machine slows all alike.
 
@@ -158,7 +169,7 @@ def in_turn(
     end = time.perf_counter() + budget
     while (rounds := len(times[OURS])) < 3 or (time.perf_counter() < end and rounds < 200):
         for name, work in works.items():
-            times[name].append(seconds(work, device))
+            times[name].append(seconds(work, device, clock))
         if rounds in FAR:
             least = min(median(times[name]) for name in works if name != OURS)
             near = {name for name in works if median(times[name]) < FAR[rounds] * least}
@@ -166,12 +177,12 @@ def in_turn(
     return times
 
 
-def seconds(work: Callable[[], None], device: torch.device) -> float:
-    """Wall time of one call, the device's work included."""
+def seconds(work: Callable[[], None], device: torch.device, clock: Clock) -> float:
+    """Time of one call, the device's work included."""
     if device.type == "cuda":
         torch.cuda.synchronize()
-    start = time.perf_counter()
+    start = clock()
     work()
     if device.type == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - start
+    return clock() - start

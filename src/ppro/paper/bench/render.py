@@ -14,7 +14,8 @@ Written by `ppro bench --render` from the files under `results/bench`; `ppro ben
 measures a machine. An epoch of ours is a whole one: for L2B and L2U both passes of Algorithm 1, the
 controllers and the validation. PyG is the same network of `torch_geometric.nn` without controllers,
 with Adam and a validation in every epoch: for L2B and L2U its APPNP between two linear layers.
-Hidden width 64. All are timed in turn in one process; times are medians. The peer always trains one
+Hidden width 64. All are timed in turn in one process; times are medians, with one thread on a CPU
+those of the processor, which others do not lengthen. The peer always trains one
 model; ours trains as many as the column *runs* says. ε is 1 for L2B, so that all nodes go to the
 end: its costliest case. Rows with judges are of controllers that compare (`teaching=compare`): the
 training nodes themselves, or three further backbones that are each blind to a fold.
