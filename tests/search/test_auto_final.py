@@ -22,7 +22,7 @@ def choice(settled: float, epoch_seconds: float) -> Choice:
 
 @pytest.mark.parametrize(
     ("seconds", "runs", "epochs"),
-    [(1000.0, 10, 1000), (20.0, 10, 200), (3.0, 3, 100), (0.4, 1, 40)],
+    [(1000.0, 10, 1000), (20.0, 10, 260), (3.0, 3, 130), (0.4, 1, 52)],
 )
 def test_runs_are_fewer_before_epochs_are(seconds: float, runs: int, epochs: int) -> None:
     plan = plan_training(choice(20.0, 0.01), 10, 1000, 1, time.monotonic() + seconds)
