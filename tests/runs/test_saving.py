@@ -48,7 +48,7 @@ def assert_same(a: PProClassifier, b: PProClassifier, graph: Any) -> None:
         assert getattr(a, name).dtype == getattr(b, name).dtype, name
     assert a.history_.keys() == b.history_.keys()
     for name, values in a.history_.items():
-        assert np.array_equal(values, b.history_[name])
+        assert np.array_equal(values, b.history_[name], equal_nan=True)
     for name in ("n_features_in_", "best_run_", "settings_", "validation_score_", "interrupted_"):
         assert getattr(a, name) == getattr(b, name), name
     assert torch.equal(a.splits_.train, b.splits_.train)

@@ -23,3 +23,36 @@ def test_unless_the_user_says_otherwise() -> None:
     assert choose_recipe("minesweeper", None, **said).settings.training.metric == "macro-f1"
     kept = choose_recipe("minesweeper", "cora-l2b", **NONE)
     assert kept.settings.training.metric == "accuracy"
+
+
+@pytest.mark.parametrize(
+    ("given", "form"),
+    [
+        ({}, {"teaching": "compare"}),
+        ({"strategy": "l2u", "max_steps": 8}, {"teaching": "compare"}),
+        ({"judges": "train"}, {"teaching": "compare"}),
+        ({"strategy": "none"}, {}),
+        ({"teaching": "paper"}, {}),
+        ({"epsilon": 0.8}, {}),
+        ({"use_propagation": False}, {}),
+    ],
+    ids=str,
+)
+def test_controllers_compare_where_nothing_says_otherwise(
+    given: dict[str, Any], form: dict[str, Any]
+) -> None:
+    assert form_of_controllers(given) == form
+
+
+def test_a_strategy_without_a_comparing_form_has_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LearnToBreak, "follow", Strategy.follow)
+    assert form_of_controllers({"strategy": "l2b"}) == {}
+
+
+@pytest.mark.parametrize("comparing", [True, False])
+def test_a_recipe_says_what_form_its_controllers_have(comparing: bool) -> None:
+    for dataset, compares in (("cora", False), ("planted", comparing)):
+        found = choose_recipe(
+            dataset, None, split=None, options={}, changes={"lr": 0.02}, comparing=comparing
+        )
+        assert (found.settings.controllers.teaching == "compare") == compares

@@ -155,7 +155,9 @@ def train(  # noqa: PLR0913 - one argument per option
     options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
     options |= {"seed": seed, "metric": metric, "class_weight": class_weight}
     changes = assignments(set_ or [])
-    chosen = choose_recipe(name, recipe, split=split, options=options, changes=changes, own=reading)
+    wanted: Any = {"split": split, "options": options, "changes": changes, "own": reading}
+    wanted |= {"comparing": not torchrun.is_one_of_several()}
+    chosen = choose_recipe(name, recipe, **wanted)
     config = RunConfig(
         dataset=name,
         split=chosen.split,

@@ -9,20 +9,12 @@ from ppro.data.splits import Splits
 from ppro.graph.core import UNLABELLED, Graph
 from ppro.nn.part import Part
 from ppro.parts import BACKBONES, RIVALS
+from ppro.settings.controllers import OF_COMPARING_FORM, OF_PAPERS_FORM
 from ppro.settings.settings import PPRO, Settings
 
 FEW = 3
 """With so few training nodes of a class or fewer, results depend on which nodes they are."""
 SHOWN = 3
-OF_THE_PAPER = (
-    *("epsilon", "propagation_bias", "weight_form", "priority_scale", "controller_inputs"),
-    *("use_progress", "use_priority", "use_step"),
-)
-"""Settings that controllers which compare have no use for."""
-OF_COMPARING_ALONE = (
-    *("judge_folds", "judge_every", "start", "warm_up", "settle", "kappa", "controller_decay"),
-)
-"""Settings of controllers that compare alone."""
 
 
 def cautions(graph: Graph, splits: Splits, settings: Settings) -> list[str]:
@@ -37,7 +29,7 @@ def _of_teaching(settings: Settings) -> str:
         return ""
     chosen = settings.controllers
     usual = Settings.read({"strategy": settings.strategy, "teaching": chosen.teaching}).controllers
-    without_use = OF_THE_PAPER if chosen.teaching == "compare" else OF_COMPARING_ALONE
+    without_use = OF_PAPERS_FORM if chosen.teaching == "compare" else OF_COMPARING_FORM
     changed = [name for name in without_use if getattr(chosen, name) != getattr(usual, name)]
     if not changed:
         return ""

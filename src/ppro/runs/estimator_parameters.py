@@ -13,7 +13,7 @@ from ppro.data.splits import Given, Splits, complete_masks
 from ppro.errors import SettingsError
 from ppro.graph.convert import MASKS, as_mask
 from ppro.graph.core import Graph
-from ppro.search.choice import AUTO, OF_ANY_SEARCH, PLAIN, plain_settings
+from ppro.search.choice import AUTO, OF_ANY_SEARCH, PLAIN, form_of_controllers, plain_settings
 from ppro.settings.limits import BUDGET
 from ppro.settings.recipes import find_recipe
 from ppro.settings.settings import Settings, parse_settings
@@ -116,7 +116,7 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         elif isinstance(self.settings, Settings):
             first = self.settings.replace(**given)
         else:
-            first = parse_settings(given, "settings")
+            first = parse_settings({**form_of_controllers(given), **given}, "settings")
         if not isinstance(self.n_runs, int | np.integer) or self.n_runs < 1:
             raise SettingsError(f"n_runs {self.n_runs}: give a whole number from 1")
         return [first.replace(seed=first.seed + run) for run in range(self.n_runs)]

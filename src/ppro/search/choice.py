@@ -24,6 +24,7 @@ from ppro.search.auto_candidates import PLAIN as PLAIN_CANDIDATE
 from ppro.search.auto_final import FinalPlan, search_and_plan
 from ppro.search.auto_inputs import input_settings
 from ppro.search.auto_trials import Choice
+from ppro.settings.controllers import OF_PAPERS_FORM
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 from ppro.settings.recipe import Recipe, recipe_toml
 from ppro.settings.recipes import find_recipe, recipe_names, shipped_recipe
@@ -37,7 +38,7 @@ PLAIN = "plain"
 """The recipe that is one setting for any graph."""
 PLAIN_EPOCHS = 500
 """Epochs of a run of it, at most."""
-OF_ANY_SEARCH = {"metric", "class_weight", "seed"}
+OF_ANY_SEARCH = {"strategy", "metric", "class_weight", "seed"}
 """Settings that leave open what is trained."""
 
 
@@ -49,6 +50,7 @@ def choose_recipe(
     options: Mapping[str, Any],
     changes: Mapping[str, Any],
     own: Reading | None = None,
+    comparing: bool = False,
 ) -> Recipe:
     """Return the recipe of a training: the named one, else the shipped one, else the defaults.
 
@@ -57,13 +59,16 @@ def choose_recipe(
         changes: those of ``--set``.
         own: the user's own graph. No shipped recipe and no number of the paper is about it, even
             where it has the name of a graph of the catalogue.
+        comparing: whether controllers compare where neither a recipe nor a setting says more.
     """
     splits = dataset_info(dataset).splits if own is None else own.splits
     wanted = given_settings(options, changes)
     if wanted.get("model", PPRO) != PPRO:
         _refuse_parts_of_ppro(wanted)
         wanted = {**wanted, "strategy": "none"}
-    base = _base_recipe(dataset, wanted, recipe, own)
+    large = own is not None and isinstance(own.graph, LargeGraph)
+    form = form_of_controllers(wanted) if comparing and not large else {}
+    base = _base_recipe(dataset, wanted, recipe, own, form)
     if split is None:
         split = base.split if own is None and base.dataset == dataset else splits[0]
     if split not in splits and not is_drawn(split):
@@ -89,6 +94,21 @@ def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> di
     return {**given, **changes}
 
 
+def form_of_controllers(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the form of the controllers where no recipe says it: they compare, if they can.
+
+    Whoever sets something that only the paper's form has gets that form.
+
+    Args:
+        given: the settings that the user gave.
+    """
+    strategy = given.get("strategy", Settings().strategy)
+    of_paper = {"teaching", "use_propagation", *OF_PAPERS_FORM} & given.keys()
+    if strategy == "none" or of_paper or not STRATEGIES.get(strategy).compares():
+        return {}
+    return {"teaching": "compare"}
+
+
 def searches(
     dataset: str, recipe: str | None, given: Mapping[str, Any], own: Reading | None = None
 ) -> bool:
@@ -107,7 +127,8 @@ def plain_recipe(recipe: Recipe, graph: Graph, given: Mapping[str, Any]) -> Reci
     """Return the recipe with the one setting that is safe on any graph, and what is given."""
     asked = recipe.settings.training
     measured = {"metric": asked.metric, "class_weight": asked.class_weight}
-    settings = plain_settings(graph).replace(**{**measured, **given})
+    form = form_of_controllers(given) if "strategy" in given else {}
+    settings = plain_settings(graph).replace(**{**measured, **form, **given})
     return recipe.model_copy(update={"settings": settings})
 
 
@@ -198,7 +219,11 @@ def _refuse_parts_of_ppro(wanted: Mapping[str, Any]) -> None:
 
 
 def _base_recipe(
-    dataset: str, wanted: Mapping[str, Any], recipe: str | None, own: Reading | None
+    dataset: str,
+    wanted: Mapping[str, Any],
+    recipe: str | None,
+    own: Reading | None,
+    form: Mapping[str, Any],
 ) -> Recipe:
     split = default_split(dataset) if own is None else own.splits[0]
     if recipe in (AUTO, PLAIN):
@@ -209,14 +234,14 @@ def _base_recipe(
     if strategy is not None:
         STRATEGIES.check(strategy)
     if own is not None:
-        settings = Settings(feature_norm=norm_of(own.graph))
+        settings = Settings(feature_norm=norm_of(own.graph)).replace(**form)
         return Recipe(dataset=dataset, split=split, settings=settings)
     if model != PPRO:
         return Recipe(dataset=dataset, split=split, settings=_of_rival(dataset, model))
     name = f"{dataset}-{strategy or 'l2b'}"
     if name in recipe_names():
         return shipped_recipe(name)
-    return Recipe(dataset=dataset, split=split, settings=_usual(dataset, own))
+    return Recipe(dataset=dataset, split=split, settings=_usual(dataset, own).replace(**form))
 
 
 def _usual(dataset: str, own: Reading | None = None) -> Settings:

@@ -16,6 +16,15 @@ OF_COMPARING: Mapping[str, Any] = {
     "lambda1": 2.0,
 }
 """Defaults of controllers that compare, where they differ from those of the paper's form."""
+OF_PAPERS_FORM = (
+    *("epsilon", "propagation_bias", "weight_form", "priority_scale", "controller_inputs"),
+    *("use_progress", "use_priority", "use_step"),
+)
+"""Settings that controllers which compare have no use for."""
+OF_COMPARING_FORM = (
+    *("judge_folds", "judge_every", "start", "warm_up", "settle", "kappa", "controller_decay"),
+)
+"""Settings of controllers that compare alone."""
 OF_TEACHING = frozenset({"judges", *OF_COMPARING})
 """Settings whose default depends on the teaching."""
 

@@ -139,6 +139,11 @@ class Strategy(ABC):
         return error.new_zeros(error.shape[0])
 
     @classmethod
+    def compares(cls) -> bool:
+        """Tell whether the strategy has a comparing form."""
+        return cls.follow.__func__ is not Strategy.follow.__func__  # type: ignore[attr-defined]
+
+    @classmethod
     def follow(cls, chance: Chance, start: Tensor, last: int, cost: Tensor | None) -> Path:
         """Walk rows through steps 0 .. L whose chances and costs are all known.
 
