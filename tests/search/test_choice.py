@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from ppro.search.choice import choose_recipe
+from ppro.nn.strategies.base import Strategy
+from ppro.nn.strategies.learn_to_break import LearnToBreak
+from ppro.search.choice import choose_recipe, form_of_controllers
 
 NONE: dict[str, Any] = {"split": None, "options": {}, "changes": {}}
 
@@ -44,7 +46,9 @@ def test_controllers_compare_where_nothing_says_otherwise(
     assert form_of_controllers(given) == form
 
 
-def test_a_strategy_without_a_comparing_form_has_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strategy_without_a_comparing_form_has_the_papers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(LearnToBreak, "follow", Strategy.follow)
     assert form_of_controllers({"strategy": "l2b"}) == {}
 

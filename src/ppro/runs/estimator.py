@@ -47,7 +47,8 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         backbone: appnp, gat, gcn, gcnii, grand or sgc; a class of backbones; a BasicGNN of PyTorch
             Geometric or a list of its convolutions, which decide the number of steps too.
         strategy: how nodes choose their step: l2b, l2u, or none.
-        teaching: paper, or compare for controllers that learn which step is better for a node.
+        teaching: compare, for controllers that learn which step is better for a node, or paper;
+            compare where nothing that only the paper's form has is set.
         judges: whose errors teach the controllers: train, share, folds or judges of your own.
         max_steps: L, the largest number of steps.
         epsilon: the threshold ε of the propagation controller.
