@@ -189,7 +189,7 @@ class Features:
 
     def _drops(self, noise: Noise) -> bool:
         """Tell whether any run drops elements of X; a GPU is not asked, for that would wait."""
-        return noise.rates.is_cuda or bool(noise.rates_at(FEATURE_SITE).any())
+        return noise.rates.is_cuda or bool(noise.rates_at(FEATURE_SITE).numpy().any())
 
     def product(self, weight: Tensor, noise: Noise | None) -> Tensor:
         """dropout(X) W without autograd; X W of the same W is not computed twice in a row."""

@@ -247,13 +247,16 @@ class Task:
 
     @property
     def device(self) -> torch.device:
+        """Return where it is trained."""
         return self.inputs.influence.device
 
     def model(self, part: slice) -> Network:
+        """Return the untrained network of part of the runs."""
         sizes = self.graph.num_features, self.graph.num_classes
         return build_model(*sizes, self.settings[part], self.device, self.backbone)
 
     def trainer(self, part: slice, model: Network, keeper: Keeper | None) -> Trainer:
+        """Return what trains part of the runs."""
         labels, weights = self.graph.labels, self.weights
         train = rows_from_masks(self.splits.train[part], labels, self.device)
         val = rows_from_masks(self.splits.val[part], labels, self.device)
