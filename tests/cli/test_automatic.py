@@ -1,17 +1,24 @@
-"""``ppro train --recipe auto``."""
+"""``ppro train`` on a graph without a recipe, ``--recipe auto`` and ``--recipe plain``."""
 
 from __future__ import annotations
 
+import json
+import time
 import tomllib
 from pathlib import Path
 
-from tests.cli.conftest import Command
+import pytest
 
-SMALL = ("--option", "nodes=120", "--option", "features=12", "--runs", "2", "--set", "epochs=5")
+from tests.cli.conftest import Command
+from tests.cli.test_own_graph import FILES, write_tables
+
+SMALL = ("--option", "nodes=120", "--option", "features=12", "--runs", "2")
+SHORT = ("--set", "epochs=5")
 
 
 def test_it_tells_what_it_chose_and_trains_with_it(ppro: Command, workplace: Path) -> None:
-    ended = ppro("train", "csbm", "--recipe", "auto", "--budget", "3", *SMALL, "--out", "run")
+    words = ("--recipe", "auto", "--budget", "3", *SMALL, *SHORT)
+    ended = ppro("train", "csbm", *words, "--out", "run")
     assert ended.status == 0
     assert "looking for settings" in ended.err
     assert "chose '" in ended.err
@@ -21,6 +28,48 @@ def test_it_tells_what_it_chose_and_trains_with_it(ppro: Command, workplace: Pat
     assert run["settings"]["training"]["epochs"] == 5
     again = ppro("train", "csbm", "--recipe", "runs/csbm-auto.toml", *SMALL, "--out", "again")
     assert again.status == 0
+
+
+def test_a_graph_without_a_recipe_is_searched_in_time(ppro: Command, workplace: Path) -> None:
+    write_tables(workplace, nodes=90)
+    begin = time.monotonic()
+    ended = ppro("train", *FILES, "--runs", "2", "--budget", "6", "--out", "run", "--json")
+    assert ended.status == 0, ended.err
+    assert time.monotonic() - begin < 6.0 + 2.0
+    facts = json.loads(ended.out)
+    assert facts["search"] == json.loads((workplace / "run/result.json").read_text())["search"]
+    tried = facts["search"]["tried"]
+    assert tried[0]["candidate"] == facts["search"]["chosen"]
+    assert {"validation_mean", "validation", "epochs"} <= tried[0].keys()
+    assert "validation  tried" in ended.err
+    assert any(note.startswith("auto chose") for note in facts["notes"])
+    assert any(note.startswith("runners-up by validation") for note in facts["notes"])
+
+
+@pytest.mark.parametrize(
+    "words", [("--strategy", "l2u", *SHORT), ("--set", "hidden=8", *SHORT), ("--recipe", "plain")]
+)
+def test_whoever_says_what_to_train_gets_that(
+    ppro: Command, workplace: Path, words: tuple[str, ...]
+) -> None:
+    write_tables(workplace, nodes=90)
+    ended = ppro("train", *FILES, *words, "--runs", "1", "--json")
+    assert ended.status == 0, ended.err
+    assert "search" not in json.loads(ended.out)
+    assert "looking for settings" not in ended.err
+
+
+def test_plain_says_when_its_epochs_did_not_suffice(
+    ppro: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ppro.search.choice.PLAIN_EPOCHS", 3)
+    ended = ppro("train", "csbm", "--recipe", "plain", *SMALL, "--json")
+    facts = json.loads(ended.out)
+    assert (facts["strategy"], facts["backbone"]) == ("none", "res-sage")
+    told = "every run was still learning at the cap of 3 epochs; --set epochs=6 gives more"
+    assert told in facts["notes"]
+    ended = ppro("train", "csbm", "--recipe", "plain", *SMALL, "--set", "epochs=2", "--json")
+    assert json.loads(ended.out)["notes"] == []
 
 
 def test_what_it_cannot_do(ppro: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Found:
         until: the moment at which training ends, or None.
         facts: for ``result.json``.
         notes: what a reader of the result should know.
+        again: the options with which a training that was stopped goes on, or "".
     """
 
     recipe: Recipe
@@ -41,6 +43,7 @@ class Found:
     until: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    again: str = ""
 
     @classmethod
     def none(cls, recipe: Recipe, runs: int) -> Self:
@@ -140,7 +143,8 @@ def searched(
     )
     notes = [note for note in (_runners_up(choice), plan.note) if note]
     facts = {SEARCH: choice.facts()}
-    return Found(found, plan.runs, plan.until, facts, (found.note, *notes))
+    again = f"--recipe {shlex.quote(str(kept))} --runs {plan.runs}"
+    return Found(found, plan.runs, plan.until, facts, (found.note, *notes), again)
 
 
 def _show(choice: Choice) -> None:

@@ -223,7 +223,7 @@ def train(  # noqa: PLR0913 - one argument per option
     if json:
         print(dump_json(facts))
     if undone := afterwards.missing(facts):
-        console.warn(undone)
+        console.warn(undone if not found.again else f"{undone}, and with {found.again}")
         raise typer.Exit(console.INTERRUPTED)
 
 
