@@ -190,3 +190,5 @@ def test_the_simpler_of_equals_is_chosen() -> None:
     one, other = trial(3, 90.0), trial(1, 89.0)
     assert best_first([one, other], 1.0)[0] is one
     assert best_first([one, other], 3.0)[0] is other
+    learning = replace(one, epochs=50, settled=47.0)
+    assert best_first([learning, other], 3.0)[0] is learning

@@ -16,7 +16,7 @@ from ppro.training.fit import fit
 
 
 def choice(settled: float, epoch_seconds: float) -> Choice:
-    found = Trial(PLAIN, (90.0,), 1.0, settled=settled)
+    found = Trial(PLAIN, (90.0,), 1.0, settled=settled, epochs=100)
     return Choice(Settings(), (found,), 1.0, epoch_seconds)
 
 
@@ -30,6 +30,14 @@ def test_runs_are_fewer_before_epochs_are(seconds: float, runs: int, epochs: int
     assert plan.epochs == pytest.approx(epochs, rel=0.05)
     assert ("3 of 10 runs" in plan.note) == (runs == 3)
     assert ("epochs" in plan.note) == (epochs < 80)
+
+
+def test_who_is_still_learning_gets_more_epochs() -> None:
+    until = time.monotonic() + 12.0
+    assert plan_training(choice(20.0, 0.01), 10, 1000, 1, until).runs == 10
+    plan = plan_training(choice(95.0, 0.01), 10, 1000, 1, until)
+    assert plan.runs in (3, 4)
+    assert plan.epochs >= 300
 
 
 def test_a_training_that_ends_in_time_is_whole() -> None:

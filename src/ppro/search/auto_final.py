@@ -12,7 +12,7 @@ from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.search.auto import choose
 from ppro.search.auto_search import SIDE_BY_SIDE
-from ppro.search.auto_trials import Choice
+from ppro.search.auto_trials import Choice, Trial
 from ppro.training.fit import Fit
 from ppro.training.threads import available_cores
 from ppro.training.trainer import OnEpoch
@@ -55,7 +55,7 @@ def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: flo
     """
     speed = 1.0 if cores == 1 or runs == 1 else SIDE_BY_SIDE * min(cores, runs)
     room = max(until - time.monotonic(), 0.0) * speed / max(choice.epoch_seconds, 1e-6)
-    needed = min(max(LEAST, int(1.5 * choice.trials[0].settled) + 60), MOST, epochs)
+    needed = min(_needed(choice.trials[0]), epochs)
     fitting = max(1, min(runs, int(room / needed)))
     if cores < fitting < runs:
         # Cores with as many runs each end at the same time.
@@ -70,6 +70,13 @@ def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: flo
         told.append(f"{within} epochs")
     note = f"the budget has time for {' and '.join(told)}; a larger --budget has more"
     return FinalPlan(fitting, min(epochs, int(SPARE * within) + 1), until, note if told else "")
+
+
+def _needed(best: Trial) -> int:
+    """Return the epochs that a run should have: many where the search saw no end of learning."""
+    if best.is_learning:
+        return MOST
+    return min(max(LEAST, int(1.5 * best.settled) + 60), MOST)
 
 
 def search_and_plan(

@@ -14,6 +14,9 @@ from ppro.training.metrics import Metric
 NOISE = 0.5
 """Differences below so many standard errors do not count against the simpler candidate."""
 
+STILL_LEARNING = 0.85
+"""Share of the epochs after which a best state tells that there is more to come."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -47,6 +50,11 @@ class Trial:
         name = "" if metric.is_accuracy else f"{metric.title} "
         digits = 1 if metric.percent else None
         return f"{name}{metric.shown(metric.of_worth(self.score / 100), digits=digits)}"
+
+    @property
+    def is_learning(self) -> bool:
+        """Tell whether it was still becoming better when it was compared."""
+        return self.settled > STILL_LEARNING * self.epochs
 
     def facts(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -133,13 +141,16 @@ def gain_over(trial: Trial, base: Trial) -> tuple[float, float]:
 def best_first(trials: Sequence[Trial], least_error: float) -> list[Trial]:
     """Return trials of the same seeds and epochs, the one to choose first, others by their mean.
 
-    Chosen is the simplest of those that the best is not better than beyond noise.
+    Chosen is the simplest of those that the best is not better than beyond noise; where the best is
+    still learning, it is chosen itself.
 
     Args:
         least_error: standard error of a difference, at least: that of the validation nodes.
     """
     ranked = sorted(trials, key=lambda trial: -trial.score)
     best = ranked[0]
+    if best.is_learning:
+        return ranked
 
     def is_level(trial: Trial) -> bool:
         gain, error = gain_over(best, trial)
