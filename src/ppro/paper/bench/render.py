@@ -37,9 +37,9 @@ works on little, they are the limit and not the bytes.
 
 Where the limit is, as profiles of these cases show:
 
-- **Small graphs** (Cora) are bound by calls. Bare APPNP makes a fraction of the calls of L2B, whose
-  controllers look at every step in three passes: some twenty small operators a step, each of which
-  costs more to start than to do. The bytes would take a hundredth of the time.
+- **Small graphs** (Cora) are bound by calls. Bare APPNP makes a third of the calls of L2B, whose
+  controllers look at every step in three passes with many small operators, each of which costs more
+  to start than to do; the compiled peer has few left. The bytes take a small part of the time.
 - **Features of medium density** (amazon-cs, Pubmed) are bound by the products with X: one for each
   of both passes, one for the gradient, one for the validation. They run near what the second-level
   cache delivers, and at a third filled they are faster than dense ones. The dropout of X hashes
