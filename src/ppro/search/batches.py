@@ -23,7 +23,7 @@ from ppro.training.trainer import OnEpoch
 _VAL_ACCURACY = MEASURED.index("val_accuracy")
 FULL = {"cpu": 2**22, "cuda": 2**26}
 """Numbers in the embeddings of a batch, on a CPU for each core, from which more runs make none of
-them cheaper: measured with L2B on Cora and Pubmed by ``ppro bench``, on a CPU and an H200."""
+them cheaper: measured with L2B on Cora and Pubmed, on a CPU and an H200."""
 LEAST = 8
 """Runs that share the cost of starting every operation; on a CPU for each core."""
 
