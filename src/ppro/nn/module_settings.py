@@ -14,8 +14,10 @@ from ppro.settings.inputs import InputSettings
 from ppro.settings.settings import Settings, parse_settings
 
 WHERE = "PPro"
-OF_TRAINING = {"lr_controller", "judge_share", "consistency_on", "feature_norm"}
-OF_TRAINING |= {"feature_shift", "feature_spread", "feature_length"}
+OF_TRAINING = {
+    *("lr_controller", "judge_share", "consistency_on"),
+    *("feature_norm", "feature_shift", "feature_spread", "feature_length"),
+}
 """Settings of these groups that the caller's own loop decides."""
 OF_COMPARING = {
     *("teaching", "judges", "judge_folds", "judge_every", "start", "warm_up", "settle", "kappa"),
