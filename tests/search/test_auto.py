@@ -186,9 +186,9 @@ def test_the_simpler_of_equals_is_chosen() -> None:
     best, simple, worse = trial(3, 90.0, 91.0), trial(0, 89.0, 92.0), trial(0, 80.0, 81.0)
     assert best_first([worse, simple, best], 0.0) == [simple, best, worse]
     assert best_first([worse, best], 0.0)[0] is best
-    assert best_first([worse, best], 50.0)[0] is worse
-    one, other = trial(3, 90.0), trial(1, 89.0)
-    assert best_first([one, other], 1.0)[0] is one
+    assert best_first([worse, best], 50.0)[0] is best
+    one, other = trial(3, 90.0), trial(1, 89.6)
+    assert best_first([one, other], 0.5)[0] is one
     assert best_first([one, other], 3.0)[0] is other
     learning = replace(one, epochs=50, settled=47.0)
     assert best_first([learning, other], 3.0)[0] is learning

@@ -11,9 +11,9 @@ from ppro.search.auto_candidates import Candidate
 from ppro.settings.settings import Settings
 from ppro.training.metrics import Metric
 
-NOISE = 0.5
-"""Differences below so many standard errors do not count against the simpler candidate."""
-
+NOISE, MOST_GIVEN_UP = 0.5, 0.5
+"""Differences below so many standard errors do not count against the simpler candidate, unless they
+are of more points than this: where few nodes validate, noise hides much that is real."""
 STILL_LEARNING = 0.85
 """Share of the epochs after which a best state tells that there is more to come."""
 
@@ -155,7 +155,7 @@ def best_first(trials: Sequence[Trial], least_error: float) -> list[Trial]:
     def is_level(trial: Trial) -> bool:
         gain, error = gain_over(best, trial)
         error = least_error if math.isinf(error) else max(error, least_error / 2)
-        return not trial.trouble and gain <= NOISE * error
+        return not trial.trouble and gain <= min(NOISE * error, MOST_GIVEN_UP)
 
     level = [trial for trial in ranked if trial is best or is_level(trial)]
     first = min(level, key=lambda trial: trial.candidate.simplicity)
