@@ -15,10 +15,10 @@ measures a machine. An epoch of ours is a whole one: for L2B and L2U both passes
 controllers and the validation. PyG is the same network of `torch_geometric.nn` without controllers,
 with Adam and a validation in every epoch: for L2B and L2U its APPNP between two linear layers.
 Hidden width 64. All are timed in turn in one process; times are medians, with one thread on a CPU
-those of the processor, which others do not lengthen. The peer always trains one
-model; ours trains as many as the column *runs* says. ε is 1 for L2B, so that all nodes go to the
-end: its costliest case. Rows with judges are of controllers that compare (`teaching=compare`): the
-training nodes themselves, or three further backbones that are each blind to a fold.
+those of the processor, which others do not lengthen. The peer always trains one model; ours trains
+as many as the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its costliest
+case. Rows with judges are of controllers that compare (`teaching=compare`): the training nodes
+themselves, or three further backbones that are each blind to a fold.
 
 The peer comes in several forms, and the fastest counts: *documented* as the docs of PyG write it
 (a list of edges, dense features); *cached*, where layers normalise the graph once and Adam is one
@@ -46,7 +46,9 @@ Where the limit is, as profiles of these cases show:
   every stored value anew in each pass, since a mask is a function of seed, epoch and place.
 - **Millions of edges** are bound by fetching a neighbour's row from anywhere in memory. Rows are
   laid out so that none lies across two lines of the cache; the bytes of the floor, each read once,
-  would need an order of the nodes in which neighbours lie together.
+  would need an order of the nodes in which neighbours lie together. Where most nodes are training
+  or validation nodes, as in the generated graphs, the controllers' layers over all of them in every
+  step of three passes take nearly half of an L2B epoch.
 - **On a GPU** small graphs are bound by kernels too, though an epoch is one recorded graph.
 - **Many runs**: on a CPU the cost of a run falls up to about eight in a batch, on an H200 up to
   several hundred; `ppro tune` and `ppro reproduce` form batches accordingly.
