@@ -31,6 +31,7 @@ def test_elsewhere_a_line_comes_now_and_then(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(console, "PLAIN_EVERY", 10.0)
     with console.training_progress(20) as progress:
         for epoch in range(1, 26):
             now += 1
@@ -62,6 +63,7 @@ def test_the_last_validation_stays_until_the_next(
 ) -> None:
     now, nothing = 100.0, [float("nan")]
     monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(console, "PLAIN_EVERY", 10.0)
     with console.training_progress(40) as progress:
         for epoch in range(1, 31):
             now += 1

@@ -7,7 +7,6 @@ When a change makes an epoch do more or less on purpose,
 import json
 from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -33,7 +32,7 @@ CASES = {
     "hidden l2b, 3 runs": Case("digits", "hidden", DEPTH, "l2b", runs=3),
     **{model: Case("digits", None, 2, "none", model=model) for model in MODELS},
 }
-SLOWEST = 3.0
+SLOWEST = 6.0
 """Times the peer's time that an epoch may take; on an idle machine it takes less than one."""
 
 
@@ -81,7 +80,7 @@ def test_an_epoch_is_not_far_slower_than_the_peer(strategy: str) -> None:
         for form in FORMS
         if not (form.compiled or form.sparse)
     }
-    times = {name: median(found) for name, found in in_turn(epoch, peers, CPU, 0.3).items()}
+    times = {name: min(found) for name, found in in_turn(epoch, peers, CPU, 0.3).items()}
     assert times.pop("ours") < SLOWEST * min(times.values())
 
 
