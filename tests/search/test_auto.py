@@ -192,3 +192,10 @@ def test_the_simpler_of_equals_is_chosen() -> None:
     assert best_first([one, other], 3.0)[0] is other
     learning = replace(one, epochs=50, settled=47.0)
     assert best_first([learning, other], 3.0)[0] is learning
+
+
+def test_controllers_are_named_after_the_network_and_not_after_its_depth() -> None:
+    controlled = distinct([c for base in CANDIDATES for c in base.controlled()], {})
+    names = [candidate.name for candidate in controlled]
+    assert len(set(names)) == len(names)
+    assert not any("step" in name or "no propagation" in name for name in names)

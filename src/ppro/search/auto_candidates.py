@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ STEPS = 8
 _TAUGHT = {"teaching": "compare", "warm_up": 30, "settle": 60}
 LEARNING = 120
 """Epochs that controllers need until their choices are settled."""
+_DEPTH = re.compile(r"(^|, )\d+ steps?(?=,|$)")
 _SHARED = {"decay": "all", "strategy": "none"}
 _BESIDE = {"concat": True, "alpha": 0.1}
 _STRONG = {"dropout": 0.8, "weight_decay": 5e-3}
@@ -76,6 +78,12 @@ class Candidate:
         changes = {**self.changes, "dropout": dropout, "weight_decay": decay}
         return replace(self, name=name, changes=changes)
 
+    def _network(self) -> str:
+        """Return the name without its depth, which controllers choose."""
+        name = _DEPTH.sub("", self.name.replace("no propagation", "hidden vectors")).strip(", ")
+        beside = "hidden vectors beside own ones"
+        return f"{beside}, {name}" if name.startswith("dropout") else name or beside
+
     def controlled(self) -> list[Candidate]:
         """Return the same backbone under controllers that learn which step suits a node."""
         if self.changes.get("backbone", "appnp") != "appnp":
@@ -83,7 +91,7 @@ class Candidate:
         return [
             replace(
                 self,
-                name=f"{strategy.upper()} on {self.name}",
+                name=f"{strategy.upper()} on {self._network()}",
                 kind="",
                 why="nodes need steps of their own",
                 changes={**self.changes, **_TAUGHT, "strategy": strategy, "max_steps": STEPS},
