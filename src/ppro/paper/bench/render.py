@@ -8,6 +8,8 @@ from typing import Any
 from ppro.errors import RunError
 from ppro.paper.bench.tables import Row, form_of, forms_table, label, limit_table, speed_table
 
+BARS = 3
+"""Fewer are not worth a panel of the picture."""
 _INTRO = """# Speed
 
 Written by `ppro bench --render` from the files under `results/bench`; `ppro bench --out FILE`
@@ -149,6 +151,17 @@ def _edge_ratios(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def _drawn(report: Mapping[str, Any]) -> list[Any]:
+    """Return the epochs of a report that the picture shows."""
+    return [
+        row
+        for row in report["epochs"]
+        if row["max_steps"] == 10
+        and row["runs"] == 1
+        and not (row.get("judges") or row.get("model"))
+    ]
+
+
 def draw(reports: Mapping[str, Any], path: Path) -> None:
     """Bars of milliseconds per epoch, ours beside PyG's, one panel for each machine."""
     try:
@@ -157,29 +170,22 @@ def draw(reports: Mapping[str, Any], path: Path) -> None:
         raise RunError(
             "drawing needs matplotlib; install it with: pip install 'ppro[plots]'"
         ) from None
-    figure = Figure(figsize=(12, 4.5 * len(reports)), layout="constrained")
-    for panel, (name, report) in enumerate(reports.items(), start=1):
-        rows = [
-            r
-            for r in report["epochs"]
-            if r["max_steps"] == 10 and r["runs"] == 1 and not (r.get("judges") or r.get("model"))
-        ]
-        axes = figure.add_subplot(len(reports), 1, panel)
+    drawn = {name: _drawn(report) for name, report in reports.items()}
+    shown = {name: rows for name, rows in drawn.items() if len(rows) >= BARS} or drawn
+    figure = Figure(figsize=(12, 4.5 * len(shown)), layout="constrained")
+    for panel, (name, rows) in enumerate(shown.items(), start=1):
+        axes = figure.add_subplot(len(shown), 1, panel)
         places = range(len(rows))
         left, right = [p - 0.2 for p in places], [p + 0.2 for p in places]
+        several = any(row.get("peers_ms") for row in rows)
+        peer = "PyG APPNP, its fastest form" if several else "PyG APPNP, as documented"
         axes.bar(left, [r["ours_ms"] for r in rows], 0.4, label="ours", color="#1f5fa8")
-        axes.bar(
-            right,
-            [r["peer_ms"] for r in rows],
-            0.4,
-            label="PyG APPNP, its fastest form",
-            color="#c9c9c9",
-        )
+        axes.bar(right, [r["peer_ms"] for r in rows], 0.4, label=peer, color="#c9c9c9")
         axes.set_yscale("log")
         axes.set_ylabel("milliseconds per epoch")
         axes.set_title(f"{name}: L = 10, one run")
         labels = [f"{r['graph']}\n{form_of(r)}\n{r['strategy']}" for r in rows]
-        axes.set_xticks(list(places), labels, fontsize=7)
+        axes.set_xticks(list(places), labels, fontsize=6)
         axes.legend(frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
