@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -13,15 +14,20 @@ from ppro.paper.render import section
 from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
-from ppro.runs.versions import versions
 from ppro.search.auto import choose
+from ppro.search.auto_candidates import CANDIDATES
 from ppro.settings.limits import TABLE_BUDGET as BUDGET
 from ppro.settings.settings import Settings
 from ppro.training.threads import use_threads
+from ppro.training.versions import versions
 
 CORES = 2
 QUICK_BUDGET = 5.0
 STRATEGY = "l2b"
+_EARLIER = (
+    " **Of an earlier search**, which chose among other candidates than the one of today; `ppro "
+    "reproduce untuned` measures that one."
+)
 _HEAD = "graph|chosen|s|auto|tuned|difference"
 
 
@@ -97,12 +103,13 @@ class Automatic:
 
     def markdown(self, store: Store) -> str:
         """Return the choices beside the tuned recipes."""
-        rows, differences = list[list[str]](), list[float]()
+        rows, differences, earlier = list[list[str]](), list[float](), False
         for dataset in EIGHT:
             chosen = store.read(self.choice(dataset).place)
             record = store.one(f"{self.key}/{dataset}")
             if chosen is None or record is None:
                 continue
+            earlier |= chosen["candidate"] not in _names()
             tuned = fresh.reached(f"{dataset}-{STRATEGY}", store)
             same = tuned is not None and tuned["runs"] == record["runs"]
             rows.append(_row(dataset, chosen, record, tuned if same else None))
@@ -113,7 +120,7 @@ class Automatic:
             "recipes by validation accuracy, then the runs, seeds and splits of the tuned recipes, "
             "as measured above. Test accuracy in percent, mean ± standard deviation."
         )
-        told = section(self.title, text, _HEAD, rows, self.key)
+        told = section(self.title, text + (_EARLIER if earlier else ""), _HEAD, rows, self.key)
         if differences:
             mean = sum(differences) / len(differences)
             told += f"\nMean difference: {mean:+.2f}, least: {min(differences):+.2f}.\n"
@@ -122,6 +129,13 @@ class Automatic:
 
 ON_CPU = Automatic("auto", "Settings without tuning", f"{CORES} cores", on_gpu=False)
 ON_GPU = Automatic("auto-gpu", "Settings without tuning, on a GPU", "a GPU", on_gpu=True)
+
+
+@cache
+def _names() -> set[str]:
+    """Return the names of all that the search of today can choose under the strategy."""
+    controlled = [c for base in CANDIDATES for c in base.controlled() if c.strategy == STRATEGY]
+    return {one.name for c in controlled for one in (c, *c.variations({}))}
 
 
 def _row(

@@ -21,11 +21,11 @@ from ppro.graph.core import Graph
 from ppro.paper.kept import kept_of
 from ppro.paper.nodes import node_arrays, write_arrays
 from ppro.paper.store import Store
-from ppro.runs.versions import versions
 from ppro.search.batches import Done, Job, train_all
 from ppro.settings.limits import CONFIGURATIONS
 from ppro.settings.settings import PPRO, Settings
 from ppro.training.threads import use_threads
+from ppro.training.versions import versions
 
 QUICK = {"epochs": 50}
 """What ``--quick`` changes in every experiment but searches."""

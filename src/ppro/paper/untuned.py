@@ -17,13 +17,13 @@ from ppro.paper.kept import spread
 from ppro.paper.personal import SIX
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
-from ppro.runs.versions import versions
 from ppro.search.auto_final import fit_until, search_and_plan
 from ppro.search.choice import plain_settings
 from ppro.search.methods import find_method
 from ppro.settings.settings import Settings
 from ppro.training.fit import fit
 from ppro.training.threads import use_threads
+from ppro.training.versions import versions
 
 CORES = 2
 BUDGETS = (60, 180)

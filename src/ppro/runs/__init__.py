@@ -7,8 +7,8 @@ and ``nodetable`` (nodes.csv); ``writing`` writes it as a whole, ``opening`` ope
 with a file. ``place`` finds the folder of a training and its checkpoint, ``source`` the graph of a
 run, ``cautions`` what its labels and edges cannot do, ``torchrun`` the processes that train
 together; ``predicting`` applies a run to a graph or, with ``receptive``, to a part of one,
-``calibrating`` adjusts its probabilities, ``refit`` learns from all labels, and ``versions`` says
-what computed a result. ``estimator`` with ``estimator_parameters``, ``estimator_search``,
+``calibrating`` adjusts its probabilities, and ``refit`` learns from all labels.
+``estimator`` with ``estimator_parameters``, ``estimator_search``,
 ``node_description``, ``table_input``, ``scoring`` and ``saving`` is PPro on the contract of
 scikit-learn. Nothing here trains by itself, and nothing prints.
 """

@@ -278,8 +278,10 @@ def digest_of(header: str, tensors: Mapping[str, Tensor]) -> str:
     digest = hashlib.sha256(header.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name}{tensor.dtype}{tuple(tensor.shape)}".encode())
-        # A tensor of one element may have any stride, which a view as bytes does not take.
-        flat = tensor.reshape(-1).clone(memory_format=torch.contiguous_format)
+        flat = tensor.reshape(-1)
+        if flat.numel() and flat.stride(0) != 1:
+            # A tensor of one element may have any stride, which a view as bytes does not take.
+            flat = flat.clone(memory_format=torch.contiguous_format)
         digest.update(flat.view(torch.uint8).numpy().data)
     return digest.hexdigest()
 

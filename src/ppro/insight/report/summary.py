@@ -7,12 +7,12 @@ import torch
 from ppro.graph.core import UNLABELLED
 from ppro.insight.explain import ExplainedRun
 from ppro.insight.priorities import diagnosis_of, priorities_of
-from ppro.runs.versions import versions
 from ppro.settings.settings import PPRO, Settings, part_of
 from ppro.training.backbone_alone import difference_in_words
 from ppro.training.diagnosis import Diagnosis
 from ppro.training.metrics import Metric, shown_metrics
 from ppro.training.verdicts import verdicts
+from ppro.training.versions import versions
 
 
 def summary_data(run: ExplainedRun) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Residual GAT."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
 import torch
@@ -10,16 +10,11 @@ from torch import Tensor, nn
 from ppro.compute.attention import Attending, Heads, head_width
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
-from ppro.nn.backbones import residual_spaces
-from ppro.nn.backbones.res_gcn import ResGCNSettings
-from ppro.nn.backbones.residual import Layer, Residual, ResidualSettings
-from ppro.nn.part import NetworkSizes
-from ppro.parts.choices import Kind
+from ppro.nn.backbones.residual import Layer, OptionalWaySettings, Residual, ResidualSettings
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
 
 
-class ResGATSettings(ResGCNSettings):
+class ResGATSettings(OptionalWaySettings):
     """The settings of a residual GAT."""
 
     heads: int = Field(default=4, ge=1, le=256, description="attention heads")
@@ -38,10 +33,6 @@ class ResGAT(Residual, Attending):
     title: ClassVar[str] = "residual GAT"
     uses_weights: ClassVar[bool] = False
     settings_class: ClassVar[type[NetworkSettings]] = ResGATSettings
-    spaces: ClassVar[Mapping[Kind, Space]] = residual_spaces.BACKBONE
-
-    def __init__(self, sizes: NetworkSizes, own: ResGATSettings) -> None:
-        super().__init__(sizes, own, past=own.residual)
 
     def convolution(
         self, rngs: Sequence[torch.Generator], fan_in: int, own: ResidualSettings

@@ -1,19 +1,14 @@
 """Residual GraphSAGE."""
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from ppro.compute.means import Averaging
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
-from ppro.nn.backbones import residual_spaces
-from ppro.nn.backbones.residual import Residual, ResidualSettings, Weight
-from ppro.parts.choices import Kind
+from ppro.nn.backbones.residual import Residual, ResidualSettings
 from ppro.settings.groups import NetworkSettings
-from ppro.settings.space import Space
 
 
 class ResSAGE(Residual, Averaging):
@@ -28,13 +23,6 @@ class ResSAGE(Residual, Averaging):
     title: ClassVar[str] = "residual SAGE"
     uses_weights: ClassVar[bool] = False
     settings_class: ClassVar[type[NetworkSettings]] = ResidualSettings
-    spaces: ClassVar[Mapping[Kind, Space]] = residual_spaces.BACKBONE
-
-    def convolution(
-        self, rngs: Sequence[torch.Generator], fan_in: int, own: ResidualSettings
-    ) -> Weight:
-        """W."""
-        return Weight(rngs, fan_in, own.hidden)
 
     def gather(
         self, k: int, around: nn.Module, z: Tensor, adjacency: Adjacency, noise: Noise | None

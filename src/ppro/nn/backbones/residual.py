@@ -4,7 +4,7 @@ The networks of "Classic GNNs are strong baselines" (Luo et al., 2024).
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, cast
 
@@ -18,9 +18,12 @@ from ppro.compute.features import Features
 from ppro.compute.layers import RunBatchNorm, RunLayerNorm, RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
+from ppro.nn.backbones import residual_spaces
 from ppro.nn.backbones.hidden import ClassifiedBackbone
 from ppro.nn.part import NetworkSizes
+from ppro.parts.choices import Kind
 from ppro.settings.groups import NetworkSettings
+from ppro.settings.space import Space
 
 Norm = Literal["layer", "batch", "none"]
 
@@ -38,6 +41,24 @@ class ResidualSettings(NetworkSettings):
     drop_features: bool = Field(
         default=False, description="drop the features as well, not hidden layers alone"
     )
+
+    @property
+    def has_way_past(self) -> bool:
+        """Whether a node's own embedding passes every layer through weights of its own."""
+        return True
+
+
+class OptionalWaySettings(ResidualSettings):
+    """The same for a convolution that has no weights for the node itself."""
+
+    residual: bool = Field(
+        default=True, description="a linear way past every layer for the node's own embedding"
+    )
+
+    @property
+    def has_way_past(self) -> bool:
+        """As ``residual`` says."""
+        return self.residual
 
 
 class Weight(nn.Module):
@@ -100,14 +121,15 @@ class Residual(ClassifiedBackbone):
 
     keeps_steps: ClassVar[bool] = True
     hops_before: ClassVar[int] = 1
+    spaces: ClassVar[Mapping[Kind, Space]] = residual_spaces.BACKBONE
 
-    def __init__(self, sizes: NetworkSizes, own: ResidualSettings, *, past: bool = True) -> None:
+    def __init__(self, sizes: NetworkSizes, own: ResidualSettings) -> None:
         super().__init__(sizes, own)
         self.drop_features = own.drop_features
 
         def layer(fan_in: int) -> Layer:
             around = self.convolution(sizes.rngs, fan_in, own)
-            return Layer(sizes.rngs, around, past=past, norm=own.norm)
+            return Layer(sizes.rngs, around, past=own.has_way_past, norm=own.norm)
 
         self.first: RunLinear | Layer = (
             RunLinear(sizes.rngs, sizes.features, own.hidden)
@@ -116,11 +138,11 @@ class Residual(ClassifiedBackbone):
         )
         self.steps = nn.ModuleList(layer(own.hidden) for _ in range(own.max_steps))
 
-    @abstractmethod
     def convolution(
         self, rngs: Sequence[torch.Generator], fan_in: int, own: ResidualSettings
     ) -> Weight | Heads:
-        """Return what a layer learns of neighbours."""
+        """Return what a layer learns of neighbours: W, and whatever more a network has."""
+        return Weight(rngs, fan_in, own.hidden)
 
     @abstractmethod
     def gather(

@@ -10,8 +10,8 @@ import torch
 
 from ppro.errors import RunError
 from ppro.files import readable_json, write_text
-from ppro.runs.versions import versions
 from ppro.training.threads import available_cores
+from ppro.training.versions import versions
 
 
 def machine(device: torch.device) -> dict[str, Any]:

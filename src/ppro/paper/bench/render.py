@@ -44,16 +44,16 @@ Where the limit is, as profiles of these cases show:
   to start than to do; the compiled peer has few left. The bytes take a small part of the time.
 - **Features of medium density** (amazon-cs, Pubmed) are bound by the products with X: one for each
   of both passes, one for the gradient, one for the validation. They run near what the second-level
-  cache delivers, and at a third filled they are faster than dense ones. The dropout of X hashes
-  every stored value anew in each pass, since a mask is a function of seed, epoch and place.
+  cache delivers. The dropout of X hashes every stored value anew in each pass, since a mask is a
+  function of seed, epoch and place.
 - **Millions of edges** are bound by fetching a neighbour's row from anywhere in memory. Rows are
   laid out so that none lies across two lines of the cache; the bytes of the floor, each read once,
   would need an order of the nodes in which neighbours lie together. Where most nodes are training
   or validation nodes, as in the generated graphs, the controllers' layers over all of them in every
-  step of three passes take nearly half of an L2B epoch.
+  step of three passes take a large part of an L2B epoch.
 - **On a GPU** small graphs are bound by kernels too, though an epoch is one recorded graph.
-- **Many runs**: on a CPU the cost of a run falls up to about eight in a batch, on an H200 up to
-  several hundred; `ppro tune` and `ppro reproduce` form batches accordingly.
+- **Many runs** in a batch make each other cheaper until the machine is full; `ppro tune` and `ppro
+  reproduce` form batches accordingly.
 """
 
 
