@@ -7,7 +7,8 @@ of ``panels``, and ``figures`` want to know, with the arrays of ``nodes``; ``con
 ``fresh``, ``shipped`` with ``shipped_nodes``, ``added`` and ``automatic`` measure them on seeds of
 their own.
 ``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``
-where nobody built it to be, ``offers`` where backbone and strategies choose from the same;
+where nobody built it to be, ``offers`` where backbone and strategies choose from the same, where
+``differing`` prefers nodes with steps of their own;
 ``planted_tables`` and ``personal_tables`` tell what came of it. ``untuned`` is what one gets who
 sets nothing, beside tuned networks, ``untuned_tables`` what came of that. ``statistics`` tells a
 difference from noise; ``render``, ``chosen``, ``rounds_tables``, ``datasets`` and ``pages`` write

@@ -13,6 +13,8 @@ from itertools import product
 from typing import Any
 
 from ppro.data.names import PUBLIC
+from ppro.paper import differing
+from ppro.paper.differing import ranked
 from ppro.paper.experiment import Candidate, Experiment, Plan, Work
 from ppro.paper.fresh import FIRST_SEED
 from ppro.paper.statistics import Comparison, compare
@@ -23,7 +25,7 @@ from ppro.settings.settings import Settings
 
 CHOOSING, CHOOSING_SMALL, CHOOSING_LARGE = 5, 20, 3
 """Runs of each candidate that choose; the fewer nodes validate, the more runs it takes."""
-FINAL_SEED = 5000
+FINAL_SEED = 7000
 """Seeds of the runs that decide among finalists begin here."""
 MORE = 2
 """Times the runs of a plan that measure where splits are random."""
@@ -62,6 +64,8 @@ class Arena:
             them is chosen; 0 where the first runs decide.
         deciding: runs of each finalist.
         more: times the runs of a plan that measure where splits are random.
+        personal: whether nodes should differ in their steps where that costs little (see
+            :mod:`ppro.paper.differing`).
     """
 
     place: str
@@ -74,6 +78,7 @@ class Arena:
     finalists: int = 0
     deciding: int = 10
     more: int = MORE
+    personal: bool = False
 
     def runs(self, plan: Plan) -> int:
         """Return how many runs measure a method."""
@@ -129,10 +134,11 @@ def choosing(arena: Arena, entrant: Entrant) -> Experiment:
 def deciding(arena: Arena, entrant: Entrant, store: Store) -> Experiment | None:
     """Return the runs that decide among the finalists, or None before there are any."""
     search = choosing(arena, entrant)
-    best_first = _ranked(search, store)
-    if not best_first:
+    results = _results(search, store)
+    if not results:
         return None
-    finalists = tuple(best_first[: arena.finalists])
+    best = differing.finalists(results, arena.finalists) if arena.personal else ranked(results)
+    finalists = tuple(search.candidates[i] for i in best[: arena.finalists])
     return _untested(arena, entrant, "final", finalists, arena.deciding, FINAL_SEED)
 
 
@@ -186,20 +192,21 @@ def measuring(
 
 
 def _chosen(arena: Arena, entrant: Entrant, plan: Plan) -> Candidate | None:
-    """Return the settings of the best mean validation accuracy, the first of equals."""
+    """Return the settings that the last runs without test nodes decide for."""
     last = deciding(arena, entrant, plan.store) if arena.finalists else choosing(arena, entrant)
-    found = [] if last is None else _ranked(last, plan.store)
-    return found[0] if found else None
+    results = [] if last is None else _results(last, plan.store)
+    return last.candidates[_best(arena, results)] if last is not None and results else None
 
 
-def _ranked(search: Experiment, store: Store) -> list[Candidate]:
-    """Return the candidates, the best mean validation accuracy first; none before they ran."""
+def _best(arena: Arena, results: Sequence[Mapping[str, Any]]) -> int:
+    """Return the place of the best mean validation accuracy, the first of equals."""
+    return differing.pick(results) if arena.personal else ranked(results)[0]
+
+
+def _results(search: Experiment, store: Store) -> list[Mapping[str, Any]]:
+    """Return what the candidates reached, in their order; nothing before they ran."""
     record = store.read(search.place)
-    if record is None or not search.is_done(store):
-        return []
-    means = [one["val_mean"] for one in record["results"]]
-    order = sorted(range(len(means)), key=lambda i: -means[i])
-    return [search.candidates[i] for i in order]
+    return [] if record is None or not search.is_done(store) else list(record["results"])
 
 
 @dataclass(frozen=True)
@@ -280,8 +287,9 @@ def reached(arena: Arena, entrant: Entrant, store: Store) -> Reached | None:
         return None
     stage = "final" if arena.finalists else "choice"
     search = store.read(f"{arena.place}/{entrant.key}.{stage}")
-    means = [one["val_mean"] for one in (search or {}).get("results", ())]
-    return Reached(entrant, record, max(means, default=record["val_mean"]))
+    results = (search or {}).get("results", ())
+    validation = results[_best(arena, results)]["val_mean"] if results else record["val_mean"]
+    return Reached(entrant, record, validation)
 
 
 def best(found: Iterable[Reached | None]) -> Reached | None:

@@ -12,7 +12,8 @@ def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, An
     """Return what stands in a record of the runs.
 
     ``diagnosis`` says of every tested run how its nodes differ in step and priority (see
-    :class:`ppro.training.diagnosis.Diagnosis`).
+    :class:`ppro.training.diagnosis.Diagnosis`); of others ``off_common`` is the share of the nodes
+    that are not at the most common step of their run.
 
     Args:
         tested: whether there are test accuracies.
@@ -22,6 +23,8 @@ def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, An
     if tested:
         found |= spread("test", [done.test_accuracy for done in runs])
         found["diagnosis"] = _diagnosis(runs)
+    else:
+        found["off_common"] = round(statistics.fmean(1 - max(d.step_shares) for d in runs), 5)
     found |= {
         "mean_step": [done.mean_step for done in runs],
         "step_shares": mean_shares([done.step_shares for done in runs]),

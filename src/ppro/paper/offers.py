@@ -1,7 +1,7 @@
 """Equal offers: the backbone alone, L2B and L2U choose from spaces of the same size.
 
-The paper's graphs, and controllers that compare. What a strategy may choose besides a backbone's
-settings is where it starts; the backbone alone may choose its depth instead.
+The paper's graphs. What a strategy may choose besides a backbone's settings is how its controllers
+are taught and where they start; the backbone alone may choose its depth instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 from ppro.data import dataset_info
 from ppro.data.names import PUBLIC
-from ppro.paper import entrants
+from ppro.paper import differing, entrants
 from ppro.paper.entrants import Arena, Entrant, Entry, Reached
 from ppro.paper.experiment import Plan, size_of
 from ppro.paper.kept import off_common
@@ -27,10 +27,19 @@ CONFIGURATIONS, FINALISTS = 24, 4
 LEANING = 2.0
 """κ of a held start that leaves nodes some choice."""
 METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
-_COMPARE = {"teaching": "compare"}
 _LIMITS = {"epochs": 500, "patience": 150}
-_HIDDEN: Mapping[str, Any] = {"form": "hidden", "dropout": 0.8, "lr": 0.01}
+_EXPLORE, _HELD, _FIRST = (
+    {"teaching": "compare", "start": s} for s in ("explore", "held", "first")
+)
+_PAPER = {"teaching": "paper", "epsilon": 0.9, "propagation_bias": -2.0, "lr_controller": 0.001}
+_PAPER_EVEN = {**_PAPER, "epsilon": 0.7, "propagation_bias": 0.0, "lr_controller": 0.01}
+"""Controllers as the paper teaches them, that begin sure of going on, or in doubt."""
+_WAYS_OF_FEW = (_PAPER, _EXPLORE, {**_HELD, "kappa": LEANING}, _PAPER_EVEN)
+_WAYS_OF_MANY = (_EXPLORE, _HELD, _FIRST, _PAPER_EVEN)
+_MUCH: Mapping[str, Any] = {"form": "hidden", "dropout": 0.8, "lr": 0.01}
 """For few labels: the paper's backbone, with or without agreement of two passes."""
+_LITTLE: Mapping[str, Any] = {"form": "hidden", "dropout": 0.2, "lr": 0.01, "node_dropout": 0.5}
+"""For few labels: little dropout, and two passes must agree."""
 _CLASS: Mapping[str, Any] = {
     **{"form": "class", "dropout": 0.2, "lr": 0.05, "node_dropout": 0.5},
     "consistency_forwards": 4,
@@ -41,9 +50,14 @@ _ALONE_OR_TWO: Values = {
     "consistency": (0.0, 1.0),
     "node_dropout": (0.0, 0.5),
 }
+_TWO: Values = {
+    "weight_decay": (1e-3, 5e-4),
+    "consistency": (1.0, 2.5),
+    "consistency_temperature": (0.5, 0.4),
+}
 _FOUR: Values = {
     "weight_decay": (1e-3, 5e-4),
-    "consistency": (5.0, 2.5),
+    "consistency": (5.0, 1.0),
     "consistency_temperature": (0.5, 0.4),
 }
 _MANY_LABELS: Values = {
@@ -68,20 +82,15 @@ def _each(forms: Sequence[Mapping[str, Any]], *choices: Mapping[str, Any]) -> Sh
 def _spaces(dataset: str, strategy: str) -> tuple[Space, ...]:
     """Return what a method may choose on a graph; as much for each method."""
     alone, few = strategy == "none", dataset_info(dataset).splits[0] == PUBLIC
-    starts = [{**_COMPARE, "start": start} for start in ("explore", "held", "first")]
+    depths, deepest = ((10, 1, 4, 16), 10) if few else ((1, 2, 4, 8), 8)
+    ways = _WAYS_OF_FEW if few else _WAYS_OF_MANY
+    fixed = tuple({"max_steps": depth} for depth in depths)
+    shapes = fixed if alone else tuple({**way, "max_steps": deepest} for way in ways)
     if few:
-        depths = tuple({"max_steps": depth} for depth in (10, 1, 4, 16))
-        explore, held = starts[0], {**starts[1], "kappa": LEANING}
-        controlled = tuple({**s, "max_steps": depth} for depth in (10, 16) for s in (explore, held))
-        shapes = depths if alone else controlled
-        return (
-            Space(_each((_HIDDEN,), *shapes), _ALONE_OR_TWO),
-            Space(_each((_CLASS,), *shapes), _FOUR),
-        )
+        regimes = ((_MUCH, _ALONE_OR_TWO), (_LITTLE, _TWO), (_CLASS, _FOUR))
+        return tuple(Space(_each((form,), *shapes), values) for form, values in regimes)
     forms = (_SKIP, {**_SKIP, "alpha": 0.0}, _NO_LOOPS, _OWN)
-    shallow = tuple({"max_steps": depth} for depth in (1, 2, 8))
-    deep = tuple({**s, "max_steps": 8} for s in starts)
-    return (Space(_each(forms, *(shallow if alone else deep)), _MANY_LABELS),)
+    return (Space(_each(forms, *shapes), _MANY_LABELS),)
 
 
 def size_of_offer(dataset: str, strategy: str) -> int:
@@ -113,6 +122,7 @@ def arena(dataset: str) -> Arena:
         finalists=FINALISTS,
         deciding=10 if public else 20,
         more=5,
+        personal=True,
     )
 
 
@@ -134,15 +144,20 @@ def markdown(store: Store) -> str:
 def _text() -> str:
     few, many = (size_of_offer(dataset, "l2b") for dataset in ("cora", "texas"))
     return (
-        "The backbone alone and both strategies, taught by comparing steps, are offered "
+        "The backbone alone and both strategies are offered "
         f"{CONFIGURATIONS} configurations each, drawn from spaces of the same size ({few} on "
         f"public splits, {many} on random ones): the same dropout, decay, learning rate and "
-        "consistency; the backbone has its depth, from 1, where a strategy has its start. On "
-        "public splits half of them let hidden vectors propagate with much dropout, half class "
-        "scores with little dropout and agreement of four passes. Few runs choose "
-        f"{FINALISTS} of them, others on seeds of their own choose one, and what is shown ran on "
-        "fresh seeds. No test node was seen before. Test accuracy in percent, mean ± "
-        "standard deviation; differences are paired, with their standard errors."
+        "consistency; the backbone has its depth, from 1, where a strategy has how its controllers "
+        "are taught, by comparing steps or as in the paper, and where they start. On public "
+        "splits a third of them let hidden vectors propagate with much dropout, a third with "
+        "little dropout and agreement of two passes, a third class scores with agreement of "
+        f"four. Few runs choose {FINALISTS} of them, half of those by validation alone and half "
+        f"among those with at least {differing.SHARE:.0%} of the nodes off the most common step; "
+        "others on seeds of their own choose one: the best whose nodes differ so, unless its "
+        f"validation accuracy is more than {differing.TOLERATED} points, or one standard error, "
+        "below the best of all. What is shown ran on fresh seeds. No test node was seen before. "
+        "Test accuracy in percent, mean ± standard deviation; differences are paired, with their "
+        "standard errors."
     )
 
 
@@ -174,7 +189,16 @@ def _row(dataset: str, one: Reached, base: Reached | None) -> list[str]:
 
 def _chosen(settings: Mapping[str, Any]) -> str:
     """Return what tells the chosen configuration from its neighbours."""
-    names = ("form", "max_steps", "start", "dropout", "weight_decay", "lr", "consistency")
+    names = (
+        "form",
+        "max_steps",
+        "teaching",
+        "start",
+        "dropout",
+        "weight_decay",
+        "lr",
+        "consistency",
+    )
     shown = [f"{name} {settings[name]}" for name in names if settings.get(name) is not None]
     if settings.get("strategy") == "none":
         shown = [part for part in shown if not part.startswith("start ")]

@@ -1,0 +1,55 @@
+"""Which of several configurations is taken, where nodes should have steps of their own.
+
+A strategy whose nodes all stop at one step is its backbone with another name. So of what validates
+nearly alike, the one is taken whose nodes differ; validation still decides among those.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from ppro.paper.statistics import compare
+
+SHARE = 0.2
+"""Nodes differ in their steps where at least this share is off the most common one."""
+TOLERATED = 0.5
+"""Points of validation accuracy that steps of their own may cost, or one standard error of the
+paired difference where that is more."""
+
+
+def differs(result: Mapping[str, Any]) -> bool:
+    """Tell whether the nodes of the runs of a result differ in their steps."""
+    return float(result.get("off_common") or 0.0) >= SHARE
+
+
+def ranked(results: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the places of the results, the best mean validation accuracy first."""
+    return sorted(range(len(results)), key=lambda i: -results[i]["val_mean"])
+
+
+def finalists(results: Sequence[Mapping[str, Any]], number: int) -> list[int]:
+    """Return the places of the best, half of them kept for those whose nodes differ."""
+    order = ranked(results)
+    best = order[: number - number // 2]
+    personal = [i for i in order if i not in best and differs(results[i])]
+    rest = [i for i in order if i not in best and i not in personal]
+    return [*best, *personal, *rest][:number]
+
+
+def pick(results: Sequence[Mapping[str, Any]]) -> int:
+    """Return the place of the best result whose nodes differ, unless that costs too much.
+
+    Then, or where there is none, it is the place of the best of all. Results have the validation
+    accuracies of the same runs.
+    """
+    order = ranked(results)
+    personal = next((i for i in order if differs(results[i])), order[0])
+    return personal if _is_close(results[order[0]], results[personal]) else order[0]
+
+
+def _is_close(best: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if best is other:
+        return True
+    found = compare(best["val"], other["val"])
+    spread = found.standard_error if len(best["val"]) > 1 else 0.0
+    return fmean(best["val"]) - fmean(other["val"]) <= max(TOLERATED, spread)
