@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ppro.paper.differing import SHARE, TOLERATED, finalists, pick
+from ppro.paper.differing import SHARES, TOLERATED, finalists, pick
 
 
 def one(off: float | None, *val: float) -> dict[str, Any]:
@@ -21,13 +21,19 @@ def test_nodes_that_differ_win_where_they_cost_little() -> None:
 
 
 def test_one_standard_error_is_tolerated_too() -> None:
-    best, personal = one(0.0, 70.0, 90.0), one(SHARE, 74.0, 84.0)
+    best, personal = one(0.0, 70.0, 90.0), one(SHARES[0], 74.0, 84.0)
     assert pick([best, personal]) == 1
     best["val"], personal["val"] = [79.0, 81.0], [78.0, 80.0]
     assert pick([best, personal]) == 0, "the runs are paired"
 
 
-@pytest.mark.parametrize("off", [None, 0.0, SHARE - 0.01])
+def test_some_who_differ_are_better_than_none() -> None:
+    best, few, many = one(0.0, 80.0, 80.0), one(SHARES[1], 79.8, 79.8), one(SHARES[0], 78.0, 78.0)
+    assert pick([best, few, many]) == 1
+    assert pick([best, few, one(SHARES[0], 79.6, 79.6)]) == 2
+
+
+@pytest.mark.parametrize("off", [None, 0.0, SHARES[1] - 0.01])
 def test_validation_alone_decides_where_no_nodes_differ(off: float | None) -> None:
     assert pick([one(off, 70.0), one(off, 71.0), one(None, 71.0 - TOLERATED / 2)]) == 1
 

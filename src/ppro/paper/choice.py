@@ -7,15 +7,17 @@ from ppro.data import dataset_info
 from ppro.paper import fresh
 from ppro.paper.cells import Cell, by_size
 from ppro.paper.contest import METHODS, candidate_of, contest
+from ppro.paper.differing import pick
 from ppro.paper.experiment import Candidate, Experiment, Plan
 from ppro.paper.rounds import FINALS, PLAYOFFS, names, parts_of
 from ppro.paper.store import Store
 from ppro.search.offers import ACTOR, DESIGN, Offer
 from ppro.settings.recipe import Found, Recipe
 
-SEARCHES, LATER = "searches", "later"
-ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key, LATER)
-"""The searches that the rounds rest on, the rounds, and the searches that came after them."""
+SEARCHES, LATER, OFFERED = "searches", "later", "offers"
+ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key, LATER, OFFERED)
+"""The searches that the rounds rest on, the rounds, and the searches that came after them: those of
+other spaces, and those of equal offers."""
 LATER_OFFERS = (Offer(DESIGN), Offer(ACTOR))
 FIRST_SEED = 5000
 """Proposals are decided between on seeds from here on, which nothing else uses."""
@@ -48,7 +50,12 @@ def proposals(dataset: str, strategy: str, store: Store) -> dict[str, Proposal]:
             found[round_.key] = Proposal(winners[strategy], number)
     later = _later(dataset, strategy, store)
     if later is not None:
-        found[LATER] = replace(later, configurations=number + later.configurations)
+        number += later.configurations
+        found[LATER] = replace(later, configurations=number)
+    offered = store.one(f"offers/{dataset}/{strategy}")
+    if offered is not None:
+        number += offered["configurations"]
+        found[OFFERED] = Proposal(candidate_of(offered, offered["runs"]), number)
     return found
 
 
@@ -104,8 +111,9 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
     """Return what the searches or a round propose, whichever validates best in runs of its own.
 
     A round's own accuracy flatters its winner, the best of many; seeds that have chosen nothing
-    before decide. Before they have run, the fresh runs decide, whose test accuracies are reported;
-    where none of the proposals has been measured so either, the latest is taken.
+    before decide, for nodes that differ in their steps where that costs little. Before they have
+    run, the fresh runs decide, whose test accuracies are reported; where none of the proposals has
+    been measured so either, the latest is taken.
 
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
@@ -116,42 +124,34 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
     proposed = list(proposals(dataset, strategy, store).values())
     if not proposed:
         return None
-    measured = _decided(dataset, strategy, proposed, store) or [
-        m for one in proposed if (m := _measured(dataset, one, store)) is not None
-    ]
-    if not measured:
-        return proposed[-1]
-    runs = max(one.candidate.runs for one in measured)
-    best = max(
-        (one for one in measured if one.candidate.runs == runs),
-        key=lambda one: one.candidate.validation,
-    )
+    best = _decided(dataset, strategy, proposed, store) or _best_measured(dataset, proposed, store)
     return replace(best, configurations=proposed[-1].configurations)
 
 
 def _decided(
     dataset: str, strategy: str, proposed: Sequence[Proposal], store: Store
-) -> list[Proposal]:
-    """Return the proposals with the validation accuracy of the runs that decide; none before."""
+) -> Proposal | None:
+    """Return the proposal that the runs which decide take, with what they reached; none before."""
     wanted = decision(f"{dataset}-{strategy}", store)
     record = wanted.record(store)
     if record is None:
-        return []
-    reached = {
-        i: one["val_mean"] for i, one in enumerate(record["results"][: len(wanted.candidates)])
-    }
-    places = [candidate.settings for candidate in wanted.candidates]
-    return [
-        replace(
-            one,
-            candidate=replace(
-                one.candidate,
-                validation=reached[places.index(one.candidate.settings)],
-                runs=record["runs"],
-            ),
-        )
-        for one in proposed
-    ]
+        return None
+    results = record["results"][: len(wanted.candidates)]
+    place = pick(results)
+    settings = wanted.candidates[place].settings
+    best = next(one for one in proposed if one.candidate.settings == settings)
+    reached = {"validation": results[place]["val_mean"], "runs": record["runs"]}
+    return replace(best, candidate=replace(best.candidate, **reached))
+
+
+def _best_measured(dataset: str, proposed: Sequence[Proposal], store: Store) -> Proposal:
+    """Return the proposal whose fresh runs validate best, or else the latest."""
+    measured = [m for one in proposed if (m := _measured(dataset, one, store)) is not None]
+    if not measured:
+        return proposed[-1]
+    runs = max(one.candidate.runs for one in measured)
+    alike = [one for one in measured if one.candidate.runs == runs]
+    return max(alike, key=lambda one: one.candidate.validation)
 
 
 def _measured(dataset: str, proposal: Proposal, store: Store) -> Proposal | None:

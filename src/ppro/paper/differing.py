@@ -10,16 +10,17 @@ from typing import Any
 
 from ppro.paper.statistics import compare
 
-SHARE = 0.2
-"""Nodes differ in their steps where at least this share is off the most common one."""
+SHARES = (0.2, 0.1)
+"""Nodes differ in their steps where at least the first of these shares is off the most common one;
+where nothing close differs so, the second will do."""
 TOLERATED = 0.5
 """Points of validation accuracy that steps of their own may cost, or one standard error of the
 paired difference where that is more."""
 
 
-def differs(result: Mapping[str, Any]) -> bool:
+def differs(result: Mapping[str, Any], share: float = SHARES[0]) -> bool:
     """Tell whether the nodes of the runs of a result differ in their steps."""
-    return float(result.get("off_common") or 0.0) >= SHARE
+    return float(result.get("off_common") or 0.0) >= share
 
 
 def ranked(results: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -43,8 +44,11 @@ def pick(results: Sequence[Mapping[str, Any]]) -> int:
     accuracies of the same runs.
     """
     order = ranked(results)
-    personal = next((i for i in order if differs(results[i])), order[0])
-    return personal if _is_close(results[order[0]], results[personal]) else order[0]
+    for share in SHARES:
+        personal = next((i for i in order if differs(results[i], share)), None)
+        if personal is not None and _is_close(results[order[0]], results[personal]):
+            return personal
+    return order[0]
 
 
 def _is_close(best: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
