@@ -50,12 +50,13 @@ def dense_normalised(
     for e, (i, j) in enumerate(edges.T.tolist()):
         a[i, j] += 1.0 if weight is None else float(weight[e])
     degree = [sum(a[i, j] for j in range(nodes)) for i in range(nodes)]
+    readers = [sum(a[i, j] for i in range(nodes)) for j in range(nodes)]
     out = np.zeros_like(a)
     for i in range(nodes):
         for j in range(nodes):
             if a[i, j]:
                 symmetric = normalisation == "symmetric"
-                out[i, j] = a[i, j] / ((degree[i] * degree[j]) ** 0.5 if symmetric else degree[i])
+                out[i, j] = a[i, j] / ((degree[i] * readers[j]) ** 0.5 if symmetric else degree[i])
     return torch.from_numpy(out)
 
 

@@ -27,9 +27,16 @@ EDGE_NOISE = replace(
 pair_lists = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
 
 
-def built(n: int, seed: int, normalisation: Normalisation = "symmetric") -> Adjacency:
+def built(
+    n: int, seed: int, normalisation: Normalisation = "symmetric", *, directed: bool = False
+) -> Adjacency:
     edges = connected_edges(n, seed)
-    return Adjacency.build(edges, n, normalisation=normalisation, dtype=torch.float64)
+    if directed:
+        # A node reads from some of its neighbours only, from node 0 nobody does.
+        edges = edges[:, ((edges[0] + 2 * edges[1]) % 5 > 1) & (edges[1] > 0)]
+    return Adjacency.build(
+        edges, n, normalisation=normalisation, directed=directed, dtype=torch.float64
+    )
 
 
 def applied(dense: Tensor, h: Tensor) -> Tensor:
@@ -38,11 +45,18 @@ def applied(dense: Tensor, h: Tensor) -> Tensor:
 
 
 @settings(deadline=None, max_examples=40)
-@given(pair_lists, st.sampled_from(NORMALISATIONS), st.booleans(), st.booleans())
+@given(pair_lists, st.sampled_from(NORMALISATIONS), *[st.booleans()] * 3)
 def test_build_is_the_textbook_normalisation(
-    pairs: list[tuple[int, int]], normalisation: Normalisation, self_loops: bool, weighted: bool
+    pairs: list[tuple[int, int]],
+    normalisation: Normalisation,
+    self_loops: bool,
+    weighted: bool,
+    directed: bool,
 ) -> None:
     edges = both_directions(pairs)
+    if directed:
+        edges = torch.tensor(sorted({p for p in pairs if p[0] != p[1]}), dtype=torch.int64)
+        edges = edges.reshape(-1, 2).T
     weight = None
     if weighted:
         # The same weight in both directions: it depends on the unordered pair alone.
@@ -53,6 +67,7 @@ def test_build_is_the_textbook_normalisation(
         edge_weight=weight,
         normalisation=normalisation,
         self_loops=self_loops,
+        directed=directed,
         dtype=torch.float64,
     )
     expected = dense_normalised(
@@ -73,8 +88,11 @@ def test_an_isolated_node_has_a_row_of_zeros_or_its_own_loop(normalisation: Norm
 
 @pytest.mark.parametrize("dropped", [False, True])
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_the_products_are_dense_products(normalisation: Normalisation, dropped: bool) -> None:
-    adjacency = built(7, 4, normalisation)
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_products_are_dense_products(
+    normalisation: Normalisation, dropped: bool, directed: bool
+) -> None:
+    adjacency = built(7, 4, normalisation, directed=directed)
     dense = adjacency.matrix.to_dense().unsqueeze(0)
     if dropped:
         adjacency = adjacency.dropped(EDGE_NOISE)
@@ -136,9 +154,10 @@ def positions(nodes: Tensor, n: int) -> Tensor:
     depth=st.integers(1, 6),
     alpha=st.sampled_from([0.0, 0.1, 0.9]),
     normalisation=st.sampled_from(NORMALISATIONS),
+    directed=st.booleans(),
 )
 def test_selected_recursion_has_the_gradient_of_the_unrolled_recursion(
-    seed: int, runs: int, depth: int, alpha: float, normalisation: Normalisation
+    seed: int, runs: int, depth: int, alpha: float, normalisation: Normalisation, directed: bool
 ) -> None:
     n, m = 8, 6
     rng = torch.Generator().manual_seed(seed)
@@ -146,7 +165,7 @@ def test_selected_recursion_has_the_gradient_of_the_unrolled_recursion(
     nodes = torch.randint(n, (runs, m), generator=rng)
     steps = torch.randint(depth + 1, (runs, m), generator=rng)
     steps[0, 0], steps[0, 1] = 0, depth
-    adjacency = built(n, seed, normalisation)
+    adjacency = built(n, seed, normalisation, directed=directed)
     h0, weights = tensor64(runs, n, 3, seed=seed), tensor64(runs, m, 3, seed=seed + 1)
 
     plain = h0.clone().requires_grad_()
@@ -162,8 +181,11 @@ def test_selected_recursion_has_the_gradient_of_the_unrolled_recursion(
 
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 0.9])
-def test_selected_recursion_passes_gradcheck(alpha: float, normalisation: Normalisation) -> None:
-    adjacency = built(5, 2, normalisation)
+@pytest.mark.parametrize("directed", [False, True])
+def test_selected_recursion_passes_gradcheck(
+    alpha: float, normalisation: Normalisation, directed: bool
+) -> None:
+    adjacency = built(5, 2, normalisation, directed=directed)
     steps, nodes = torch.tensor([[0, 3, 1], [2, 3, 0]]), torch.tensor([[4, 1, 0], [2, 2, 3]])
     dense = adjacency.matrix.to_dense()
 
@@ -179,3 +201,4 @@ def test_moving_keeps_a_symmetric_adjacency_one_tensor() -> None:
     moved = built(5, 0).to(torch.device("cpu"))
     assert moved.symmetric
     assert not built(5, 0, "row").to(torch.device("cpu")).symmetric
+    assert not built(5, 0, directed=True).to(torch.device("cpu")).symmetric

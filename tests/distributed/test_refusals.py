@@ -37,6 +37,7 @@ class Several(RankGroup):
         ({"backbone": "gat"}, "backbone gat"),
         ({"consistency": 0.5}, "consistency"),
         ({"judge_share": 0.5}, "judge_share"),
+        ({"direction": "in"}, "direction=in: several ranks exchange"),
         ({"teaching": "compare"}, "teaching=compare: a rank does not see"),
     ],
 )

@@ -62,12 +62,17 @@ class Adjacency:
         edge_weight: Tensor | None = None,
         normalisation: Normalisation = "symmetric",
         self_loops: bool = True,
+        directed: bool = False,
         dtype: torch.dtype = torch.float32,
     ) -> Adjacency:
         """Normalise an adjacency: D^-1/2 A D^-1/2 (symmetric) or D^-1 A (row), A with or without I.
 
+        A directed one has D_r^-1/2 A D_c^-1/2 instead of the first: D_r counts whom a node reads
+        from, D_c those who read from it.
+
         Args:
-            edge_index: both directions of every edge, sorted by row. Shape ``[2, E]``.
+            edge_index: both directions of every edge, or of a directed graph the pairs (i, j) such
+                that node i reads from node j; sorted by row. Shape ``[2, E]``.
             num_nodes: n. A node without a neighbour gets a row of zeros, or 1 with self-loops.
         """
         rows, columns = edge_index
@@ -82,11 +87,15 @@ class Adjacency:
         degree = values.new_zeros(num_nodes).index_add_(0, rows, values)
         power = -0.5 if normalisation == "symmetric" else -1.0
         scale = torch.where(degree > 0, degree, 1.0).pow(power)
+        of_column = scale
+        if directed:
+            readers = values.new_zeros(num_nodes).index_add_(0, columns, values)
+            of_column = torch.where(readers > 0, readers, 1.0).pow(power)
         values = values * scale[rows]
         if normalisation == "symmetric":
-            values = values * scale[columns]
+            values = values * of_column[columns]
         matrix = compact(csr(rows, columns, values.to(dtype), (num_nodes, num_nodes)))
-        if normalisation == "symmetric":
+        if normalisation == "symmetric" and not directed:
             return cls(matrix, matrix)
         return cls(matrix, transpose(matrix)[0])
 
@@ -131,7 +140,8 @@ class Adjacency:
     def dropped(self, noise: Noise) -> Adjacency:
         """Return the adjacency of a pass with edge dropout: in each run other entries are zero.
 
-        Both directions of an edge share their fate, so a symmetric Â stays symmetric.
+        Both directions of an edge share their fate, so a symmetric Â stays symmetric; those of a
+        directed graph do too.
         """
         values = noise.drop(
             self.matrix.values().unsqueeze(0), self.edge_ids, EDGE_SITE, noise.edge_rates

@@ -28,7 +28,7 @@ def with_noise(graph: Graph, share: float, seed: int = 0) -> Graph:
 
     Every edge with such a node keeps it, and its other end is drawn anew among all other nodes; of
     two such nodes one is kept, by a coin. Edges that come about twice are merged, so a few are
-    lost. Features, labels and weights stay.
+    lost, and edges have no direction any more. Features, labels and weights stay.
 
     Raises:
         DataError: the share is not one, or the graph lies on disk.
@@ -51,7 +51,7 @@ def with_noise(graph: Graph, share: float, seed: int = 0) -> Graph:
     ends[:, touched] = np.stack([kept, drawn + (drawn >= kept)])
     weight = None if graph.edge_weight is None else graph.edge_weight[half]
     edges, weight = undirected(torch.from_numpy(ends), weight, count)
-    return replace(graph, edge_index=edges, edge_weight=weight)
+    return replace(graph, edge_index=edges, edge_weight=weight, arcs=None)
 
 
 def with_options(graph: Graph, options: Mapping[str, float | str], seed: int = 0) -> Graph:

@@ -16,11 +16,16 @@ from ppro.graph.large import LargeGraph
 
 
 class Description(TypedDict):
-    """What :func:`describe` returns; a homophily is None where no edge joins labelled nodes."""
+    """What :func:`describe` returns; a homophily is None where no edge joins labelled nodes.
+
+    ``one_way_edges`` is the share of edges without an opposite one, 0 for an undirected graph; it
+    is None where each edge is listed once, which may mean either.
+    """
 
     name: str
     nodes: int
     edges: int
+    one_way_edges: float | None
     features: int
     classes: int
     class_counts: dict[str, int]
@@ -45,6 +50,7 @@ def describe(graph: Graph) -> Description:
         name=graph.name,
         nodes=graph.num_nodes,
         edges=graph.num_edges,
+        one_way_edges=graph.one_way if graph.one_way < 1 else None,
         features=graph.num_features,
         classes=graph.num_classes,
         class_counts=dict(zip(graph.class_names, counts, strict=True)),

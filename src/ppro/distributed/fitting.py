@@ -199,6 +199,11 @@ def check_shareable(graph: Graph, settings: Sequence[Settings]) -> None:
         raise SettingsError(
             f"backbone {first.backbone}: several ranks train {able}; use one of them, {alone}"
         )
+    if first.inputs.direction != "both":
+        raise SettingsError(
+            f"direction={first.inputs.direction}: several ranks exchange what lies at both ends of "
+            f"an edge; set direction=both, {alone}"
+        )
     if compares(first):
         raise SettingsError(
             "teaching=compare: a rank does not see what the neighbours of its nodes predict; set "

@@ -51,8 +51,8 @@ def as_graph(
 ) -> Graph:
     """Return a graph of another library as a checked :class:`ppro.Graph`.
 
-    Edges become undirected, duplicates are merged and self-loops dropped. Nodes without a label
-    have None, NaN or -1; classes are sorted.
+    Edges are read both ways unless the setting ``direction`` says otherwise, duplicates are merged
+    and self-loops dropped. Nodes without a label have None, NaN or -1; classes are sorted.
 
     Args:
         source: a ``Data`` of PyTorch Geometric (``x``, ``edge_index``, and where it has them ``y``
@@ -126,6 +126,7 @@ def _taken(parts: Parts, labels: Any, classes: NDArray[Any] | None) -> Taken:
         edge_weight=parts.weight,
         class_names=_names(name, classes),
         node_ids=parts.node_ids,
+        directed=parts.directed,
     )
     return Taken(graph, classes, parts.masks)
 

@@ -19,7 +19,9 @@ LONGEST_TEXT = 4096
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected graph without self-loops, its node features and its node labels.
+    """A graph without self-loops, its node features and its node labels.
+
+    Edges are stored both ways; ``arcs`` keeps their direction where they have one.
 
     Build one with :meth:`Graph.build`, which checks its arguments and brings the edges into
     the stored form; the bare constructor trusts its caller.
@@ -33,6 +35,9 @@ class Graph:
         labels: class of each node, or -1 where it is not known. Shape ``[n]``, int64.
         class_names: the name of class c at position c.
         node_ids: the user's id of each node, or None when ids are 0 .. n-1.
+        arcs: whether the input has an edge from the first to the second node of each column of
+            ``edge_index``, bool; with weights the weight that it has in this direction, 0 where
+            there is none, float32. None for an undirected graph. Shape ``[E]``.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Graph:
     labels: Tensor
     class_names: tuple[str, ...]
     node_ids: tuple[str, ...] | None = None
+    arcs: Tensor | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -52,6 +58,14 @@ class Graph:
     def num_edges(self) -> int:
         """Number of undirected edges."""
         return int(self.edge_index.shape[1]) // 2
+
+    @property
+    def one_way(self) -> float:
+        """Share of the edges of the input that have no opposite one; 0 for an undirected graph."""
+        if self.arcs is None:
+            return 0.0
+        listed = int(self.arcs.count_nonzero())
+        return (2 * self.num_edges - listed) / listed
 
     @property
     def num_features(self) -> int:
@@ -74,11 +88,17 @@ class Graph:
         edge_weight: Tensor | None = None,
         class_names: Sequence[str] | None = None,
         node_ids: Sequence[str] | None = None,
+        directed: bool | None = None,
     ) -> Graph:
         """Check the parts of a graph and bring them into the stored form.
 
-        Edges may come in one or both directions, repeated, and with self-loops: they are made
-        undirected, duplicates are merged (weights: the largest is kept) and self-loops dropped.
+        Edges may come in one or both directions, repeated, and with self-loops: they are stored
+        both ways, duplicates are merged (weights: the largest is kept) and self-loops dropped.
+
+        Args:
+            directed: whether edges point from the first node to the second, which ``arcs`` then
+                keeps. None for a list that does not say: its edges do where some pairs of nodes
+                are listed both ways and others are not.
 
         Raises:
             DataError: a shape, type or value is wrong; the message says which.
@@ -87,7 +107,7 @@ class Graph:
         features = _checked_features(name, features, labels.shape[0])
         edges = _checked_edges(name, edges, labels.shape[0])
         weight = _checked_weight(name, edge_weight, edges.shape[1])
-        edges, weight = undirected(edges, weight, labels.shape[0])
+        edges, weight, arcs = both_ways(edges, weight, labels.shape[0])
         names = _checked_names(name, class_names, labels)
         ids = None if node_ids is None else tuple(str(i) for i in node_ids)
         check_texts(name, "id", ids or ())
@@ -96,24 +116,44 @@ class Graph:
                 f"{name}: {labels.shape[0]} nodes but {len(set(ids))} distinct node ids; "
                 "give every node an id of its own"
             )
-        return cls(name, edges, weight, features, labels, names, ids)
+        kept = _kept_arcs(arcs, weight, directed)
+        return cls(name, edges, weight, features, labels, names, ids, kept)
 
 
 def undirected(
     edges: Tensor, weight: Tensor | None, num_nodes: int
 ) -> tuple[Tensor, Tensor | None]:
     """Return both directions of every edge once, sorted by row, without self-loops."""
+    return both_ways(edges, weight, num_nodes)[:2]
+
+
+def both_ways(
+    edges: Tensor, weight: Tensor | None, num_nodes: int
+) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Return the same, and which of them are listed in this direction (see ``Graph.arcs``)."""
     source, target = edges
     keep = source != target
     source, target = source[keep], target[keep]
     key = torch.cat([source * num_nodes + target, target * num_nodes + source])
     unique, where = torch.unique(key, return_inverse=True)
-    merged = None
-    if weight is not None:
-        doubled = weight[keep].repeat(2)
-        merged = torch.zeros(unique.shape[0], dtype=doubled.dtype)
-        merged.scatter_reduce_(0, where, doubled, "amax", include_self=False)
-    return torch.stack([unique // num_nodes, unique % num_nodes]), merged
+    pairs, listed = torch.stack([unique // num_nodes, unique % num_nodes]), where[: len(source)]
+    if weight is None:
+        arcs = torch.zeros(unique.shape[0], dtype=torch.bool)
+        arcs[listed] = True
+        return pairs, None, arcs
+    weight = weight[keep]
+    merged = torch.zeros(unique.shape[0], dtype=weight.dtype)
+    arcs = torch.zeros_like(merged)
+    merged.scatter_reduce_(0, where, weight.repeat(2), "amax", include_self=False)
+    arcs.scatter_reduce_(0, listed, weight, "amax", include_self=False)
+    return pairs, merged, arcs
+
+
+def _kept_arcs(arcs: Tensor, weight: Tensor | None, directed: bool | None) -> Tensor | None:
+    """Return what tells the direction of edges, or None where nothing does."""
+    same = bool(arcs.all()) if weight is None else torch.equal(arcs, weight)
+    unclear = directed is None and 2 * int(arcs.count_nonzero()) == arcs.shape[0]
+    return None if same or unclear or directed is False else arcs
 
 
 def _checked_labels(name: str, labels: Tensor) -> Tensor:

@@ -22,6 +22,7 @@ class Parts:
 
     Args:
         masks: those of MASKS that the object has. Shapes ``[k, n]``, bool.
+        directed: whether edges point from the first node to the second.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parts:
     weight: Tensor | None = None
     node_ids: Sequence[str] | None = None
     masks: dict[str, Tensor] = field(default_factory=dict)
+    directed: bool = True
 
 
 def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
@@ -115,6 +117,7 @@ def from_networkx(
         labels=labels if any(value is not None for value in labels) else None,
         weight=_edge_weights(name, graph, weight),
         node_ids=[str(node) for node in graph],
+        directed=bool(graph.is_directed()),
     )
 
 

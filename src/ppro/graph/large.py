@@ -25,7 +25,7 @@ class FeatureRows:
 
 
 class LargeGraph(Graph):
-    """A graph like any other, whose pair list and feature matrix exist only on request.
+    """An undirected graph like any other, whose pair list and feature matrix exist only on request.
 
     :func:`ppro.data.large.read_large` makes one and checks it; this constructor trusts its caller.
 
@@ -57,6 +57,7 @@ class LargeGraph(Graph):
             "class_names": class_names,
             "edge_weight": None,
             "node_ids": None,
+            "arcs": None,
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)

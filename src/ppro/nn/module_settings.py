@@ -16,7 +16,7 @@ from ppro.settings.settings import Settings, parse_settings
 WHERE = "PPro"
 OF_TRAINING = {
     *("lr_controller", "judge_share", "consistency_on"),
-    *("feature_norm", "feature_shift", "feature_spread", "feature_length"),
+    *("feature_norm", "feature_shift", "feature_spread", "feature_length", "direction"),
 }
 """Settings of these groups that the caller's own loop decides."""
 OF_COMPARING = {

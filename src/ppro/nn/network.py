@@ -15,6 +15,7 @@ from ppro.compute.features import Features, normalised
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency, mean_of_neighbours
 from ppro.compute.ranks import ALONE, Ranks
+from ppro.graph.direction import read_edges
 from ppro.nn.part import NetworkSizes, Part
 from ppro.nn.priority import Edges, influence, standardised
 from ppro.parts import RIVALS
@@ -45,12 +46,14 @@ class Inputs:
         """Normalise features and adjacency and compute the priorities that never change."""
         wanted = settings.inputs
         x = normalised(graph.features, wanted.form)
+        read, weight = read_edges(graph, wanted.direction)
         adjacency = Adjacency.build(
-            graph.edge_index,
+            read,
             graph.num_nodes,
-            edge_weight=graph.edge_weight,
+            edge_weight=weight,
             normalisation=wanted.normalisation,
             self_loops=wanted.self_loops,
+            directed=wanted.direction != "both",
         )
         edges = Edges(graph.edge_index, graph.num_nodes)
         z = influence(edges, settings.controllers.measures).to(torch.float32)

@@ -43,6 +43,7 @@ class Part:
         spaces: what a search may choose from, on either kind of graph.
         keeps_steps: whether a pass keeps the rows of every step.
         uses_weights: whether the weights of edges count.
+        uses_direction: whether edges may be read one way.
     """
 
     name: ClassVar[str]
@@ -52,10 +53,15 @@ class Part:
     spaces: ClassVar[Mapping[Kind, Space]] = {}
     keeps_steps: ClassVar[bool] = False
     uses_weights: ClassVar[bool] = True
+    uses_direction: ClassVar[bool] = True
 
     @classmethod
     def check(cls, settings: Settings) -> None:
         """Refuse settings under which this network cannot train, with a ValueError."""
+        if settings.inputs.direction != "both" and not cls.uses_direction:
+            raise ValueError(
+                f"direction: {cls.name} pairs nodes whichever way their edges go; leave it out"
+            )
 
     @classmethod
     def takes_blocks(cls, settings: NetworkSettings) -> bool:

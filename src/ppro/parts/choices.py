@@ -1,4 +1,4 @@
-"""Alternatives that are words: how features and edges are normalised, what makes a state better."""
+"""Alternatives that are words: how features and edges are read, what makes a state better."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +7,8 @@ FeatureNorm = Literal["row", "unit", "none"]
 """row: the absolute values of a row sum to one; unit: a row has one length; none: as given."""
 Normalisation = Literal["symmetric", "row"]
 """Of the adjacency matrix: D^-1/2 A D^-1/2, or D^-1 A."""
+Direction = Literal["both", "in", "out"]
+"""Whom a node reads from: both ends of every edge, those that point to it, those it points to."""
 Selection = Literal["score", "smoothed", "loss", "last"]
 """What makes a state better: the metric on validation nodes, its moving average, the loss, or to
 come later."""

@@ -49,7 +49,7 @@ def receptive_field(matrix: Tensor, nodes: Tensor, hops: int, most: int) -> Tens
     """Return the nodes within some hops of the given ones, sorted; None for more than ``most``.
 
     Args:
-        matrix: the pattern of a symmetric adjacency as CSR. Shape ``[n, n]``.
+        matrix: whom each node reads from, as CSR. Shape ``[n, n]``.
         nodes: Shape ``[m]``.
     """
     inside = torch.zeros(matrix.shape[0], dtype=torch.bool, device=nodes.device)

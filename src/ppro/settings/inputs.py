@@ -1,8 +1,10 @@
 """Settings of what a network sees of a graph."""
 
-from pydantic import Field
+from typing import Any
 
-from ppro.parts.choices import FeatureForm, FeatureNorm, Normalisation
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from ppro.parts.choices import Direction, FeatureForm, FeatureNorm, Normalisation
 from ppro.settings.groups import Group, Positive
 
 
@@ -26,6 +28,20 @@ class InputSettings(Group):
     )
     normalisation: Normalisation = Field(default="symmetric", description="of the adjacency matrix")
     self_loops: bool = Field(default=True, description="add self-loops to the adjacency matrix")
+
+    direction: Direction = Field(
+        default="both",
+        description="of edges that have one; both: they are read both ways; in: a node reads from "
+        "those that point to it; out: from those it points to",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_usual_direction(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what undirected graphs have no use for: their files stay as they were."""
+        found: dict[str, Any] = handler(self)
+        if self.direction == "both":
+            found.pop("direction", None)
+        return found
 
     @property
     def form(self) -> FeatureForm:

@@ -12,6 +12,7 @@ from ppro.compute.layers import generators
 from ppro.compute.precision import in_float32
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.graph.direction import check_direction
 from ppro.graph.large import LargeGraph
 from ppro.nn.backbones import Backbone
 from ppro.nn.batched import PProNetwork
@@ -46,9 +47,12 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
         runs: how many will be trained together; decides what a large graph needs.
 
     Raises:
-        SettingsError: a large graph does not fit the machine, or its controllers would compare.
+        SettingsError: a large graph does not fit the machine, its edges are to be read one way,
+            or its controllers would compare.
     """
     made = network_class(settings)
+    if isinstance(graph, LargeGraph):
+        check_direction(graph, settings.inputs.direction)
     if isinstance(graph, LargeGraph) and compares(settings):
         raise SettingsError(
             f"{graph.name}: teaching=compare keeps what every step predicts of all nodes, which is "

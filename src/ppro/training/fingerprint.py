@@ -4,6 +4,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,7 +32,11 @@ def fingerprint(
     class_weight: Tensor | None,
 ) -> Fingerprint:
     """Return the parts that must be the same for a training to go on."""
-    content = digest(_tensors(graph), "\n".join(graph.class_names))
+    names = "\n".join(graph.class_names)
+    # The direction of edges is a part of a training only where they are read one way.
+    is_directed = any(one.inputs.direction != "both" for one in settings)
+    arcs = [graph.arcs] if is_directed and graph.arcs is not None else []
+    content = digest(chain(_tensors(graph), arcs), names)
     return {"graph": content, **without_graph(splits, settings, backbone, class_weight)}
 
 
@@ -44,11 +50,17 @@ def without_graph(
     weights = [] if class_weight is None else [class_weight]
     own = "" if backbone is None else _described(backbone)
     return {
-        "settings": "\n".join(json.dumps(s.flat()) for s in settings),
+        "settings": "\n".join(json.dumps(_told(s)) for s in settings),
         "splits": digest([splits.train, splits.val, splits.test]),
         "backbone": hashlib.sha256(own.encode()).hexdigest(),
         "class weights": digest(weights),
     }
+
+
+def _told(settings: Settings) -> dict[str, Any]:
+    """Return all settings, the direction of edges only where they are read one way."""
+    found = settings.flat()
+    return {k: v for k, v in found.items() if (k, v) != ("direction", "both")}
 
 
 def differing(one: Fingerprint, other: Fingerprint) -> str:

@@ -17,6 +17,7 @@ from ppro.compute.precision import in_float32
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.graph.direction import check_direction
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.network import Inputs, Network, Outcome
 from ppro.parts import METRICS
@@ -174,6 +175,7 @@ def fit(  # noqa: PLR0913 - one argument per option
     """
     check_count(splits, settings)
     settings = settings_for(backbone, settings)
+    check_direction(graph, settings[0].inputs.direction)
     device = device or torch.device("cpu")
     if device.type == "cpu":
         check_room(graph, settings, backbone)

@@ -211,7 +211,8 @@ def test_labels_that_look_like_several(tmp_path: Path, sign: str) -> None:
 
 def test_a_directed_graph_is_told_of(tmp_path: Path) -> None:
     directed = "u,v\n0,1\n1,0\n1,2\n2,3\n"
-    assert "2 of 3 pairs of nodes are listed in one direction" in told(tmp_path, PLAIN, directed)
+    assert "2 edges (50%) have no opposite one" in told(tmp_path, PLAIN, directed)
+    assert "--set direction=in" in told(tmp_path, PLAIN, directed)
     assert "directed" not in told(tmp_path, PLAIN, "u,v\n0,1\n1,2\n")
     assert "directed" not in told(tmp_path, PLAIN, "u,v\n0,1\n1,0\n")
 

@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 
 from ppro.data import load_graph, make_splits, save_graph
 from ppro.data.files import FileSource, Layout, Reading, file_splits, read_source
+from ppro.data.files.export import export_graph
 from ppro.data.names import GIVEN
 from ppro.errors import DataError
 from ppro.graph.core import Graph
@@ -92,6 +93,36 @@ def test_a_saved_graph_is_the_same_graph(tmp_path: Path, sparse: bool) -> None:
     found = read(tmp_path / "g.safetensors")
     assert same_graph(found.graph, graph)
     assert torch.equal(file_splits(found, GIVEN, 2, 0).val, splits.val)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_saved_graph_keeps_the_direction_of_its_edges(tmp_path: Path, weighted: bool) -> None:
+    edges = torch.tensor([[0, 1, 1, 3], [1, 0, 2, 2]])
+    weight = torch.tensor([1.0, 2.0, 3.0, 4.0]) if weighted else None
+    labels = torch.tensor([0, 1, 0, 1])
+    graph = Graph.build("g", edges, torch.eye(4), labels, edge_weight=weight, directed=True)
+    save_graph(tmp_path / "g.safetensors", graph)
+    export_graph(graph, tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    nodes, edge_list = (str(tmp_path / f"{name}.csv") for name in ("nodes", "edges"))
+    tables = read_source(FileSource(nodes=nodes, edges=edge_list))
+    for found in (read(tmp_path / "g.safetensors").graph, tables.graph):
+        assert torch.equal(found.edge_index, graph.edge_index)
+        assert found.arcs is not None
+        assert graph.arcs is not None
+        assert torch.equal(found.arcs, graph.arcs)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_graphml_says_whether_its_edges_have_a_direction(tmp_path: Path, directed: bool) -> None:
+    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    graph.add_nodes_from((node, {"topic": topic}) for node, topic in zip("abc", "uvu", strict=True))
+    for node in graph:
+        graph.nodes[node]["size"] = 1.0 + ord(node)
+    graph.add_edges_from([("a", "b"), ("b", "a"), ("b", "c")])
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    found = read(tmp_path / "g.graphml", label="topic")
+    assert (found.graph.arcs is not None) == directed
+    assert any("a directed graph" in note for note in found.notes) == directed
 
 
 def test_data_of_pytorch_geometric(tmp_path: Path) -> None:

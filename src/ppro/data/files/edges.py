@@ -38,14 +38,19 @@ class EdgeFacts:
     pairs: int
 
     @property
+    def edges(self) -> int:
+        """Return the number of edges that differ, either direction counted."""
+        return self.pairs + self.reciprocal
+
+    @property
     def note(self) -> str:
         """What to tell of a graph that seems directed; empty where nothing does."""
         single = self.pairs - self.reciprocal
         if not self.reciprocal or not single:
             return ""
         return (
-            f"a directed graph, it seems: {single:,} of {self.pairs:,} pairs of nodes are listed "
-            "in one direction and the others in both; PPro propagates both ways along every edge"
+            f"a directed graph, it seems: {single:,} edges ({single / self.edges:.0%}) have no "
+            "opposite one; they are read both ways unless --set direction=in or out says otherwise"
         )
 
 

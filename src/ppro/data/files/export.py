@@ -19,7 +19,7 @@ def export_graph(
 
     The columns of the nodes are id, label, ``part`` where splits are given (that of the first
     run) and feature_0, feature_1 …; those of the edges source, target and, with weights, weight.
-    Every undirected edge is listed once.
+    Every undirected edge is listed once, those of a directed graph from source to target.
 
     Args:
         kind: ``csv`` or ``parquet``; by default what the suffix says.
@@ -66,13 +66,14 @@ def _node_columns(graph: Graph, splits: Splits | None) -> dict[str, Any]:
 def _edge_columns(graph: Graph) -> dict[str, Any]:
     ids = _ids(graph)
     source, target = graph.edge_index
-    once = source < target
+    once = source < target if graph.arcs is None else graph.arcs != 0
     columns: dict[str, Any] = {
         "source": [ids[u] for u in source[once].tolist()],
         "target": [ids[v] for v in target[once].tolist()],
     }
     if graph.edge_weight is not None:
-        columns["weight"] = graph.edge_weight[once].numpy()
+        weight = graph.edge_weight if graph.arcs is None else graph.arcs
+        columns["weight"] = weight[once].numpy()
     return columns
 
 

@@ -28,14 +28,17 @@ def read_graphml(path: Path, layout: Layout, schema: Schema | None = None) -> Re
     check_file(path)
     check_size(path, EXPANSION * path.stat().st_size)
     declared = _declared_nodes(path)
-    nodes, edges = graph_tables(path, _parsed(path), declared)
+    graph = _parsed(path)
+    nodes, edges = graph_tables(path, graph, declared)
     # The id of a GraphML node is part of the format; so are the ends of its edges.
     layout = layout.model_copy(update={"id": layout.id or "id"})
     layout = resolved(path, list(nodes.columns), layout, schema)
     ends = end_columns(path, list(edges.columns), *ENDS)
     nodes, edges = with_text(nodes, text_columns(layout)), with_text(edges, ends)
     ids = node_ids(path, nodes[layout.id])
-    return graph_of(Pair(path, nodes, path, edges, ids, ends), layout, schema)
+    directed = bool(graph.is_directed())
+    pair = Pair(path, nodes, path, edges, ids, ends, directed=directed)
+    return graph_of(pair, layout, schema)
 
 
 def graph_tables(path: Path, graph: Any, declared: Counter[str]) -> tuple[Any, Any]:

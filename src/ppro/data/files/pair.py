@@ -38,6 +38,7 @@ class Pair:
 
     Args:
         ids: of the nodes as they are written; None where nodes are numbered by their rows.
+        directed: whether edges may point from source to target.
     """
 
     node_file: Path
@@ -47,6 +48,7 @@ class Pair:
     ids: tuple[str, ...] | None
     ends: tuple[str, str]
     notes: tuple[str, ...] = ()
+    directed: bool = True
 
     @property
     def index(self) -> NodeIndex:
@@ -155,7 +157,7 @@ def graph_of(pair: Pair, layout: Layout, schema: Schema | None = None) -> Readin
     masks = None
     if layout.split_column is not None:
         masks = split_masks(pair.node_file, pair.nodes[layout.split_column], labels)
-    parts = Parts(pair.name, pairs, features, labels, weights, pair.ids)
+    parts = Parts(pair.name, pairs, features, labels, weights, pair.ids, pair.directed)
     everything = (*pair.notes, *of_ids, *notes, *of_labels, *of_features)
     return finished(pair.edge_file, parts, schema, masks, everything, new=new)
 

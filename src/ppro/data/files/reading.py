@@ -44,7 +44,11 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts of a graph as a reader found them. Shapes: edges ``[E, 2]``, labels ``[n]``."""
+    """The parts of a graph as a reader found them. Shapes: edges ``[E, 2]``, labels ``[n]``.
+
+    Args:
+        directed: whether edges may point from the first node to the second.
+    """
 
     name: str
     edges: IntArray
@@ -52,6 +56,7 @@ class Parts:
     labels: IntArray
     weights: Floats | None = None
     node_ids: tuple[str, ...] | None = None
+    directed: bool = True
 
 
 def finished(
@@ -76,6 +81,7 @@ def finished(
         edge_weight=None if parts.weights is None else torch.from_numpy(parts.weights),
         class_names=schema.class_names,
         node_ids=parts.node_ids,
+        directed=parts.directed,
     )
     if graph.num_edges == 0 and new:
         notes += ("no edge between two different nodes: each is predicted by itself",)
@@ -85,7 +91,7 @@ def finished(
             "needs no graph"
         )
     facts = edge_facts(parts.edges, graph.num_nodes)
-    notes += (facts.note,) if facts.note else ()
+    notes += (facts.note,) if facts.note and parts.directed else ()
     return Reading(replace(graph, name=parts.name), schema, masks, facts, notes)
 
 

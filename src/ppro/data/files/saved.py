@@ -23,6 +23,7 @@ from ppro.data.files.schema import Schema
 from ppro.data.splits import Splits
 from ppro.errors import DataError
 from ppro.graph.core import Graph
+from ppro.graph.direction import read_edges
 from ppro.graph.foreign import edge_weight_of
 
 FORMAT = 1
@@ -81,9 +82,10 @@ def read_saved(path: Path, schema: Schema | None = None) -> Reading:
 
 
 def _of_graph(graph: Graph) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    tensors = {"edge_index": graph.edge_index, "x": graph.features, "y": graph.labels}
-    if graph.edge_weight is not None:
-        tensors["edge_weight"] = graph.edge_weight
+    edges, weight = read_edges(graph, "out")
+    tensors = {"edge_index": edges, "x": graph.features, "y": graph.labels}
+    if weight is not None:
+        tensors["edge_weight"] = weight
     facts: dict[str, Any] = {"name": graph.name, "class_names": graph.class_names}
     return tensors, facts | ({"node_ids": graph.node_ids} if graph.node_ids else {})
 

@@ -38,7 +38,11 @@ def make(info: DatasetInfo, seed: int, options: Mapping[str, float]) -> Graph:
     noise = generator.standard_normal((nodes, centres.shape[1]))
     features = (options["signal"] * centres[labels] + noise).astype(np.float32)
     return Graph.build(
-        info.name, torch.from_numpy(edges), torch.from_numpy(features), torch.from_numpy(labels)
+        info.name,
+        torch.from_numpy(edges),
+        torch.from_numpy(features),
+        torch.from_numpy(labels),
+        directed=False,
     )
 
 

@@ -29,6 +29,7 @@ def make(info: DatasetInfo, seed: int, options: Mapping[str, float]) -> Graph:
         torch.from_numpy(pixels.astype(np.float32)),
         torch.from_numpy(labels.astype(np.int64)),
         class_names=info.class_names,
+        directed=False,
     )
 
 

@@ -50,6 +50,7 @@ def make(info: DatasetInfo, seed: int, options: Mapping[str, float]) -> Graph:
         torch.from_numpy(edges),
         torch.from_numpy(features.astype(np.float32)),
         torch.from_numpy(labels),
+        directed=False,
     )
 
 

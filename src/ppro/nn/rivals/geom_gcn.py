@@ -70,6 +70,7 @@ class GeomGCN(Baseline):
     name: ClassVar[str] = "geom-gcn"
     title: ClassVar[str] = "Geom-GCN"
     uses_weights: ClassVar[bool] = False
+    uses_direction: ClassVar[bool] = False
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"hidden": 16}, {"hidden": 32}),

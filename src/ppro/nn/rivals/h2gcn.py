@@ -61,6 +61,7 @@ class H2GCN(Baseline):
 
     name: ClassVar[str] = "h2gcn"
     title: ClassVar[str] = "H2GCN"
+    uses_direction: ClassVar[bool] = False
     spaces: ClassVar[Mapping[Kind, Space]] = {
         "homophilous": Space(
             shapes=({"max_steps": 2, "hidden": 64}, {"max_steps": 1, "hidden": 64}),

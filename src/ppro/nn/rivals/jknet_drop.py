@@ -65,6 +65,7 @@ class JKNetDrop(JKNet):
 
     name: ClassVar[str] = "jknet-drop"
     title: ClassVar[str] = "JKNet (Drop)"
+    uses_direction: ClassVar[bool] = False
     spaces: ClassVar[Mapping[Kind, Space]] = {
         kind: replace(space, values={"edge_dropout": (0.5, 0.2, 0.8), **space.values})
         for kind, space in JKNet.spaces.items()
