@@ -29,6 +29,7 @@ def small(homophily: float = 0.8) -> tuple[Graph, Splits]:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few epochs and runs, so that the time left decides nothing."""
+    monkeypatch.setattr(auto_search, "GLANCE", 5)
     monkeypatch.setattr(auto_search, "FIRST_EPOCHS", 5)
     monkeypatch.setattr(auto_search, "SECOND_EPOCHS", 10)
     monkeypatch.setattr(auto_search, "LEARNING", 12)

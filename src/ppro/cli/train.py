@@ -273,4 +273,5 @@ def _notes(recipe: Recipe, reading: Reading | None, graph: Graph, splits: Splits
 
     if reading is None:
         return [note for note in (dataset_info(recipe.dataset).note, recipe.note) if note]
-    return [*reading.notes, *cautions(graph, splits, recipe.settings)]
+    told = [recipe.note] if recipe.note else []
+    return [*reading.notes, *told, *cautions(graph, splits, recipe.settings)]

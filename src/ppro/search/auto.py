@@ -2,12 +2,14 @@
 
 Nothing but the graph, its training nodes and its validation nodes is looked at. All candidates
 train for as many epochs as there is time for; the better ones go on; then the best two train beside
-variations of themselves, and under controllers. Whoever is compared has trained for as many epochs,
+variations of themselves, and under controllers. Where edges have a direction, the best two read
+them one way as well before that. Whoever is compared has trained for as many epochs,
 on the same seeds and splits. The best mean validation score wins, the simpler of equals.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,9 +18,10 @@ from ppro.compute.precision import in_float32
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
+from ppro.graph.direction import check_direction, seems_directed
 from ppro.search.auto_candidates import CANDIDATES, Candidate, distinct
 from ppro.search.auto_inputs import input_settings
-from ppro.search.auto_race import Race
+from ppro.search.auto_race import Race, Racer, common_epochs
 from ppro.search.auto_search import Search
 from ppro.search.auto_trials import Choice
 from ppro.settings.limits import BUDGET
@@ -28,6 +31,8 @@ FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
 MANY_FEATURES = 1_000_000
 """Stored features above which dropping them takes longer than all else."""
+ONE_WAY, OF_ONE_WAY = 2, 0.5
+"""How many of the best read edges one way too, and what share of the time left that may take."""
 
 
 @in_float32()
@@ -55,9 +60,48 @@ def choose(
     start = time.monotonic()
     given = {**input_settings(graph), **_of_many(graph), **(fixed or {})}
     cores = threads or available_cores()
+    check_direction(graph, given.get("direction", "both"))
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)
-    search = Search(race, strategy, start, start + budget)
+    is_open = seems_directed(graph) and "direction" not in given
+    search = (DirectedSearch if is_open else Search)(race, strategy, start, start + budget)
     return search.choice(suitable(splits, strategy, given))
+
+
+class DirectedSearch(Search):
+    """A search on a directed graph: before the third rung the best read edges one way as well."""
+
+    def _third(self, kept: Sequence[Racer]) -> list[Racer]:
+        """Return those too, where they get as far in time; they may be varied as others are."""
+        epochs, racers = common_epochs(kept), list[Racer]()
+        room, going = OF_ONE_WAY * self._room(), [racer for racer in kept if not racer.trouble]
+        best = sorted(going, key=lambda racer: -racer.trials(epochs)[0].score)
+        for base in best[:ONE_WAY]:
+            for candidate in one_way(base.candidates[0]):
+                room -= base.epoch_seconds * epochs
+                racer = self._entered([candidate], base.runs) if room >= 0 else None
+                racers += [] if racer is None else [racer]
+        if racers and not self.race.advance(racers, epochs, self.until):
+            racers = [racer for racer in racers if racer.epochs >= epochs]
+        if racers:
+            self._told("edges read one way", [*kept, *racers])
+        return [*racers, *super()._third([*kept, *racers])]
+
+
+def one_way(candidate: Candidate) -> list[Candidate]:
+    """Return the same network with edges read from those that point to a node, and to others."""
+    if candidate.changes.get("max_steps") == 0:
+        return []
+    return [
+        replace(
+            candidate,
+            name=f"{candidate.name}, {direction}-edges",
+            why=f"{candidate.why}, most of all those that {told}",
+            changes={**candidate.changes, "direction": direction},
+            simplicity=candidate.simplicity + 1,
+            kind="",
+        )
+        for direction, told in (("in", "point to a node"), ("out", "it points to"))
+    ]
 
 
 def _of_many(graph: Graph) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from ppro.settings.settings import Settings, without_foreign
 
-DROPOUTS, DECAYS = (0.2, 0.5, 0.8), (5e-5, 5e-4, 5e-3)
+DROPOUTS, DECAYS = (0.2, 0.5, 0.8), (5e-5, 5e-4, 5e-3, 1.5e-2)
 """What a variation may set these to."""
-STEPS = 8
-"""L of the controllers, which choose how many of them a node takes."""
+STEPS, LAYERS = 8, 4
+"""L of the controllers, which choose how many of them a node takes; of those that are layers."""
+MOST_LAYERS = 10
+"""Layers from which on a network is not tried deeper."""
 _TAUGHT = {"teaching": "compare", "warm_up": 30, "settle": 60}
 LEARNING = 120
 """Epochs that controllers need until their choices are settled."""
@@ -22,6 +24,9 @@ _BESIDE = {"concat": True, "alpha": 0.1}
 _STRONG = {"dropout": 0.8, "weight_decay": 5e-3}
 """What keeps a network from learning a few nodes by heart."""
 _APART = {"concat": True, "alpha": 0.0, "self_loops": False}
+_LAYERED = {"backbone": "res-gcn", "lr": 0.01}
+_DEEP = {"backbone": "res-sage", "norm": "batch", "lr": 0.01, "dropout": 0.2, "weight_decay": 5e-5}
+"""Many layers together drop and shrink much even where each does little."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,14 @@ class Candidate:
         changes = {**self.changes, "dropout": dropout, "weight_decay": decay}
         return replace(self, name=name, changes=changes)
 
+    def deeper(self) -> Candidate | None:
+        """Return the same with twice the layers, where it has many already, else None."""
+        steps = int(self.changes.get("max_steps", 0))
+        if self.changes.get("norm") != _DEEP["norm"] or steps >= MOST_LAYERS:
+            return None
+        changes, name = {**self.changes, "max_steps": 2 * steps}, f"{2 * steps} layers"
+        return replace(self, name=f"{self.name}, {name}", changes=changes, kind="")
+
     def _network(self) -> str:
         """Return the name without its depth, which controllers choose."""
         name = _DEPTH.sub("", self.name.replace("no propagation", "hidden vectors")).strip(", ")
@@ -86,19 +99,25 @@ class Candidate:
 
     def controlled(self) -> list[Candidate]:
         """Return the same backbone under controllers that learn which step suits a node."""
-        if self.changes.get("backbone", "appnp") != "appnp":
-            return []
+        taught = {**self.changes, **_TAUGHT, "max_steps": self.most_steps}
         return [
             replace(
                 self,
                 name=f"{strategy.upper()} on {self._network()}",
                 kind="",
                 why="nodes need steps of their own",
-                changes={**self.changes, **_TAUGHT, "strategy": strategy, "max_steps": STEPS},
+                changes={**taught, "strategy": strategy},
                 simplicity=4,
             )
             for strategy in ("l2b", "l2u")
         ]
+
+    @property
+    def most_steps(self) -> int:
+        """Return L under controllers: steps that are layers cost more, and fewer are enough."""
+        if self.changes.get("backbone", "appnp") == "appnp":
+            return STEPS
+        return max(LAYERS, int(self.changes["max_steps"]))
 
 
 PLAIN = Candidate(
@@ -137,6 +156,18 @@ CANDIDATES = (
         few_labels=True,
     ),
     Candidate("no propagation", "neighbours say nothing", {"max_steps": 0}, 0, 0.7),
+    Candidate("GCN", "neighbours are alike", {"backbone": "gcn-scores", "max_steps": 1}, 2, 0.9),
+    Candidate(
+        "neighbours apart, strong decay",
+        "a node is unlike its neighbours, and features are many",
+        {**_APART, "max_steps": 1, "weight_decay": DECAYS[-1]},
+    ),
+    Candidate(
+        "normalised GCN",
+        "neighbours are alike, and labels are many",
+        {**_LAYERED, "max_steps": 1, "linear_first": False, "residual": False},
+        cost=1.3,
+    ),
     Candidate(
         "class scores, 8 steps",
         "neighbours are alike, far ones too",
@@ -146,7 +177,7 @@ CANDIDATES = (
     Candidate(
         "residual GCN",
         "neighbours say much, their number too",
-        {"backbone": "res-gcn", "max_steps": 2, "lr": 0.01},
+        {**_LAYERED, "max_steps": 2},
         simplicity=3,
         cost=1.5,
     ),
@@ -164,15 +195,14 @@ CANDIDATES = (
     ),
     Candidate("4 steps", "neighbours of neighbours matter", {**_BESIDE, "max_steps": 4}, cost=1.6),
     Candidate("2 steps", "neighbours of neighbours matter", {**_BESIDE, "max_steps": 2}, cost=1.2),
-    Candidate("8 steps", "far nodes matter", {**_BESIDE, "max_steps": 8}, cost=2.4),
-    Candidate("GCN", "neighbours are alike", {"backbone": "gcn-scores", "max_steps": 1}, 2, 0.9),
     Candidate(
         "deep residual SAGE",
         "what matters lies deep in the graph",
-        {"backbone": "res-sage", "max_steps": 4, "norm": "batch", "lr": 0.01},
+        {**_DEEP, "max_steps": 5},
         simplicity=3,
-        cost=2.8,
+        cost=4.0,
     ),
+    Candidate("8 steps", "far nodes matter", {**_BESIDE, "max_steps": 8}, cost=2.4),
 )
 """The most important first: where time is short, the last are left out."""
 

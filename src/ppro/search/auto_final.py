@@ -13,6 +13,7 @@ from ppro.graph.core import Graph
 from ppro.search.auto import choose
 from ppro.search.auto_search import SIDE_BY_SIDE
 from ppro.search.auto_trials import Choice, Trial
+from ppro.search.schedule import schedule_of
 from ppro.training.fit import Fit
 from ppro.training.threads import available_cores
 from ppro.training.trainer import OnEpoch
@@ -23,8 +24,8 @@ LEAST_SEARCH = 0.1
 """Share of the time that it has even where reading the graph took long."""
 MARGIN = 0.06
 """Share of the time for measuring and writing what came of the training."""
-SPARE = 1.3
-"""Times the epochs that were foreseen, for trainings that are faster than foreseen."""
+SPARE = 3.0
+"""Times the epochs that were foreseen, for trainings that are faster; the clock ends the others."""
 LEAST, MOST = 80, 300
 """Epochs that a run should have, at least, and after which most have settled."""
 
@@ -34,14 +35,17 @@ class FinalPlan:
     """What fits into the time that is left.
 
     Args:
+        epochs: of a run, at most.
         until: the moment at which training ends.
         note: what a user should know of it, or "".
+        foreseen: epochs that a run will have by then, as far as that can be foretold.
     """
 
     runs: int
     epochs: int
     until: float
     note: str = ""
+    foreseen: int = 0
 
 
 def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: float) -> FinalPlan:
@@ -69,7 +73,8 @@ def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: flo
     if within < needed:
         told.append(f"{within} epochs")
     note = f"the budget has time for {' and '.join(told)}; a larger --budget has more"
-    return FinalPlan(fitting, min(epochs, int(SPARE * within) + 1), until, note if told else "")
+    most = min(epochs, int(SPARE * within) + 1)
+    return FinalPlan(fitting, most, until, note if told else "", within)
 
 
 def _needed(best: Trial) -> int:
@@ -108,8 +113,9 @@ def search_and_plan(
     cores = options.get("threads") or available_cores()
     until = start + (1 - MARGIN) * budget
     plan = plan_training(choice, runs or splits.runs, wanted, cores, until)
-    seed = {key: value for key, value in given.items() if key == "seed"}
-    settings = choice.settings.replace(epochs=plan.epochs, **seed)
+    own = {key: value for key, value in given.items() if key == "seed"}
+    own |= schedule_of({**given, "epochs": plan.foreseen}, choice.settings)
+    settings = choice.settings.replace(epochs=plan.epochs, **own)
     return replace(choice, settings=settings), plan
 
 

@@ -57,6 +57,13 @@ class Racer:
         timed = self.epochs - 1 if self.epochs > 1 else 1
         return max(self.seconds - self._slow, 1e-6) / timed
 
+    @property
+    def start_seconds(self) -> float:
+        """Return what recording its program took on a GPU; elsewhere others share what is made."""
+        if self.epochs < 2 or not self.trainer.record.now.is_cuda:
+            return 0.0
+        return max(self._slow - self.epoch_seconds, 0.0)
+
     def advance(self, epochs: int, is_over: Callable[[], bool]) -> None:
         """Train until it has so many epochs, or until it is told that time is over."""
         try:

@@ -7,20 +7,30 @@ from dataclasses import dataclass
 
 import torch
 
-from ppro.search.auto_candidates import LEARNING, STEPS, Candidate
+from ppro.search.auto_candidates import LEARNING, Candidate
+from ppro.search.auto_picking import (
+    best_of,
+    going_on,
+    is_settled,
+    of_each_kind,
+    price_of_controllers,
+    promising,
+    rank,
+)
 from ppro.search.auto_race import Race, Racer, common_epochs, trials_of
 from ppro.search.auto_trials import Choice, Trial, best_first, joined
 
 FIRST, SECOND = 0.45, 0.65
 """Shares of the time after which the first and the second rung end."""
-LEAST_EPOCHS, USUAL_EPOCHS = 25, 60
-"""Epochs of the first rung without which a candidate is not tried, and that come before runs."""
+GLANCE, LEAST_EPOCHS, USUAL_EPOCHS = 10, 30, 60
+"""Epochs without which a candidate is not tried, that those have who are not left out after them,
+and that come before runs."""
 FIRST_EPOCHS, SECOND_EPOCHS = 80, 200
 """Epochs of the first two rungs, at most."""
 STEP = 5
 """Epochs between two looks at the clock."""
-QUIET = 60
-"""Epochs without a better state after which more of them would tell nothing."""
+GLANCED = 0.5
+"""Share of the first rung that the first of these may take."""
 FEWEST = 3
 """Candidates that compete, where any do."""
 KEPT, VARIED, VARIATIONS = 4, 2, 6
@@ -31,10 +41,10 @@ SIDE_BY_SIDE = 0.8
 """What a core is worth beside others."""
 RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
 """Fewer validation nodes than the first number ask for so many runs of a candidate."""
+DEEPENED = 2.0
+"""What twice the layers cost."""
 OF_CONTROLLERS = 0.6
 """Share of the time of the third rung that they may take."""
-JUDGED = 5.0
-"""What controllers cost in terms of their backbone: that of those that judge them, too."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +65,18 @@ class Search:
         reused = [first] if runs == first.runs else []
         fresh = [self._entered([c], runs) for c in entered[len(reused) :]]
         racers = [*reused, *(racer for racer in fresh if racer is not None)]
-        self._advance(racers, STEP, self._share(FIRST))
+        self._advance(racers, GLANCE if self._is_bare else STEP, self._share(FIRST))
         racers = self._reachable(racers)
         self._advance(racers, FIRST_EPOCHS, self._share(FIRST))
         tried = self._told("first rung", racers)
-        kept = _best(racers, KEPT)
+        kept = going_on(racers, KEPT)
         self._advance(kept, SECOND_EPOCHS, self._share(SECOND))
         self._told("second rung", kept)
         more = self._third(kept)
         alive = [*kept, *more]
         trials = self._settled(alive, runs)
         names = {trial.candidate.name for trial in trials}
-        others = sorted((t for t in tried if t.candidate.name not in names), key=_rank)
+        others = sorted((t for t in tried if t.candidate.name not in names), key=rank)
         winner = trials[0].candidate
         cost = next(racer.run_seconds for racer in alive if winner in racer.candidates)
         settings = winner.settings(self.race.given)
@@ -95,24 +105,26 @@ class Search:
         """Return the candidates that there is time for in the first rung, and their runs."""
         unit = first.run_seconds / candidates[0].cost
         room = (self._share(FIRST) - time.monotonic()) * self._speed
-        least = LEAST_EPOCHS if self.strategy in (None, "none") else LEARNING
+        least, share = (GLANCE, GLANCED) if self._is_bare else (LEARNING, 1.0)
         entered, cost = list[Candidate](), 0.0
         for candidate in candidates:
             more = candidate.cost * unit
-            if (cost + more) * least <= room:
+            if (cost + more) * least + first.start_seconds <= share * room:
                 entered.append(candidate)
                 cost += more
-        usual = max(least, USUAL_EPOCHS)
+                room -= first.start_seconds
+        usual = USUAL_EPOCHS if self._is_bare else LEARNING
         return entered, max(1, min(self._most_runs, int(room / (cost * usual)) if cost else 1))
 
     def _reachable(self, racers: Sequence[Racer]) -> list[Racer]:
         """Return the racers that there is time for after all, now that all have been timed.
 
-        The last are left out, which matter least, until the others reach enough epochs.
+        Others are left out until they reach enough epochs: the least promising, or under
+        controllers, which have not been validated yet, the last, which matter least.
         """
-        least = LEAST_EPOCHS if self.strategy in (None, "none") else LEARNING
+        least = LEAST_EPOCHS if self._is_bare else LEARNING
         room = (self._share(FIRST) - time.monotonic()) * self._speed
-        kept = list(racers)
+        kept = promising(racers) if self._is_bare else list(racers)
         while len(kept) > FEWEST and room < sum(
             racer.epoch_seconds * (least - racer.epochs) for racer in kept
         ):
@@ -131,7 +143,7 @@ class Search:
         """Train all to the same epoch: as many as there is time for, until none gets better."""
         while (done := common_epochs(racers)) < most:
             ahead = sum(racer.epoch_seconds for racer in racers) / self._speed
-            if done and (time.monotonic() + STEP * ahead > until or _is_settled(racers, done)):
+            if done and (time.monotonic() + STEP * ahead > until or is_settled(racers, done)):
                 return
             if not self.race.advance(racers, done + STEP, self.until):
                 return
@@ -141,49 +153,64 @@ class Search:
 
         Those that do not get there in time do not count.
         """
-        bases, goal, left = _best(kept, VARIED), common_epochs(kept), self._room()
-        more = self._controlled(bases, kept)
+        bases, goal, left = best_of(kept, VARIED), common_epochs(kept), self._room()
+        more, price = self._controlled(bases, kept)
         if more:
             longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - goal, 0)
             goal = max(goal, LEARNING)
-            left -= longer + len(more) * self._price(bases) * goal
-        more += self._varied(bases, goal, left / len(bases))
+            left -= longer + len(more) * price * goal
+        more += (deeper := self._deepened(bases[0], goal, left))
+        left -= len(deeper) * DEEPENED * bases[0].epoch_seconds * goal
+        more += self._varied(bases, goal, left)
         if more and self.race.advance([*kept, *more], goal, self.until):
             self._told("third rung", [*kept, *more])
         return [racer for racer in more if racer.epochs >= common_epochs(kept)]
 
-    def _controlled(self, bases: Sequence[Racer], kept: Sequence[Racer]) -> list[Racer]:
-        """Return the best backbone that can have controllers under those there is time for."""
-        base = _controllable(bases)
-        if self.strategy is not None or base is None:
+    def _deepened(self, base: Racer, epochs: int, room: float) -> list[Racer]:
+        """Return the best with more layers, where it has many and there is time."""
+        deeper = base.candidates[0].deeper()
+        if deeper is None or DEEPENED * base.epoch_seconds * epochs > room:
             return []
+        racer = self._entered([deeper], base.runs)
+        return [] if racer is None else [racer]
+
+    def _controlled(
+        self, bases: Sequence[Racer], kept: Sequence[Racer]
+    ) -> tuple[list[Racer], float]:
+        """Return the best network under the controllers there is time for, and an epoch's price."""
+        if self.strategy is not None:
+            return [], 0.0
         epochs = common_epochs(kept)
         longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - epochs, 0)
         room = OF_CONTROLLERS * self._room() - longer
-        fits = max(0, int(room / (self._price(bases) * max(epochs, LEARNING))))
-        entered = [self._entered([c], base.runs) for c in base.candidates[0].controlled()[:fits]]
-        return [racer for racer in entered if racer is not None]
-
-    def _price(self, bases: Sequence[Racer]) -> float:
-        """Return what an epoch under controllers takes, as far as that can be foretold."""
-        base = _controllable(bases) or bases[0]
-        steps = base.candidates[0].changes.get("max_steps", STEPS)
-        return JUDGED * base.epoch_seconds * (1.0 if 2 * steps >= STEPS else 1.6)
+        for base in bases:
+            price = price_of_controllers(base)
+            fits = max(0, int(room / (price * max(epochs, LEARNING))))
+            wanted = base.candidates[0].controlled()[:fits]
+            entered = [self._entered([candidate], base.runs) for candidate in wanted]
+            if found := [racer for racer in entered if racer is not None]:
+                return found, price
+        return [], 0.0
 
     def _varied(self, bases: Sequence[Racer], epochs: int, room: float) -> list[Racer]:
-        """Return variations of each of the best, as many as there is time for."""
+        """Return variations of each of the best, as many as there is time for.
+
+        What one leaves of its share, the next may use.
+        """
         found = list[Racer]()
-        for base in bases:
-            fits = min(VARIATIONS, int(room / (base.epoch_seconds * epochs)))
-            variations = base.candidates[0].variations(self.race.given)[: max(fits, 0)]
-            if len(variations) > 1 and (racer := self._entered(variations, base.runs)):
+        for i, base in enumerate(bases):
+            price = base.epoch_seconds * epochs
+            fits = max(0, min(VARIATIONS, int(room / (len(bases) - i) / price)))
+            variations = base.candidates[0].variations(self.race.given)[:fits]
+            if variations and (racer := self._entered(variations, base.runs)):
                 found.append(racer)
+                room -= fits * price
         return found
 
     def _told(self, rung: str, racers: Sequence[Racer]) -> list[Trial]:
         """Tell who leads; returns what all have reached."""
         epochs = common_epochs(racers)
-        trials = sorted(trials_of(racers, epochs), key=_rank)
+        trials = sorted(trials_of(racers, epochs), key=rank)
         best = ", ".join(f"{t.candidate.name} {t.shown}" for t in trials[:3])
         runs = "one run" if racers[0].runs == 1 else f"{racers[0].runs} runs"
         self.race.say(f"{rung}, {len(trials)} tried, {epochs} epochs, {runs} each: {best}")
@@ -194,7 +221,8 @@ class Search:
         epochs, error = common_epochs(racers), self._least_error(runs)
         trials = best_first(trials_of(racers, epochs), error)
         costs = {c.name: racer.run_seconds for racer in racers for c in racer.candidates}
-        last = trials[:LAST]
+        last = of_each_kind(trials)[:LAST]
+        others = [trial for trial in trials if trial not in last]
         price = sum(costs[t.candidate.name] for t in last) * runs * epochs
         for again in range(1, ROUNDS + 1):
             if len(last) < 2 or price > self._room():
@@ -207,7 +235,12 @@ class Search:
             last = best_first(found, error / math.sqrt(again + 1))
             best = last[0]
             self.race.say(f"on further seeds as well: {best.candidate.name} {best.shown}")
-        return [*last, *trials[LAST:]]
+        return [*last, *others]
+
+    @property
+    def _is_bare(self) -> bool:
+        """Tell whether the first to compete have no controllers."""
+        return self.strategy in (None, "none")
 
     @property
     def _judges(self) -> int:
@@ -240,24 +273,3 @@ class Search:
 
     def _spent(self) -> float:
         return time.monotonic() - self.start
-
-
-def _rank(trial: Trial) -> float:
-    return -trial.score
-
-
-def _best(racers: Sequence[Racer], number: int) -> list[Racer]:
-    """Return the racers of the best mean score."""
-    epochs = common_epochs(racers)
-    going = [racer for racer in racers if not racer.trouble]
-    return sorted(going, key=lambda racer: _rank(racer.trials(epochs)[0]))[:number]
-
-
-def _is_settled(racers: Sequence[Racer], epochs: int) -> bool:
-    """Tell whether nobody has become better for long."""
-    return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
-
-
-def _controllable(bases: Sequence[Racer]) -> Racer | None:
-    """Return the first whose backbone can have controllers."""
-    return next((base for base in bases if base.candidates[0].controlled()), None)

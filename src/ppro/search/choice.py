@@ -24,6 +24,7 @@ from ppro.search.auto_candidates import PLAIN as PLAIN_CANDIDATE
 from ppro.search.auto_final import FinalPlan, search_and_plan
 from ppro.search.auto_inputs import input_settings
 from ppro.search.auto_trials import Choice
+from ppro.search.schedule import schedule_of, told_schedule
 from ppro.settings.controllers import OF_PAPERS_FORM
 from ppro.settings.limits import SEARCH_SEED, SEEDS_OF_FIXED, SEEDS_OF_RANDOM
 from ppro.settings.recipe import Recipe, recipe_toml
@@ -38,7 +39,7 @@ PLAIN = "plain"
 """The recipe that is one setting for any graph."""
 PLAIN_EPOCHS = 500
 """Epochs of a run of it, at most."""
-OF_ANY_SEARCH = {"strategy", "metric", "class_weight", "seed"}
+OF_ANY_SEARCH = {"strategy", "metric", "class_weight", "direction", "seed"}
 """Settings that leave open what is trained."""
 
 
@@ -73,11 +74,13 @@ def choose_recipe(
         split = base.split if own is None and base.dataset == dataset else splits[0]
     if split not in splits and not is_drawn(split):
         raise SettingsError(f"{dataset} has no split {split!r}; it has {split_names(splits)}")
-    settings = base.settings.replace(**wanted)
+    shorter = schedule_of(wanted, base.settings.replace(**wanted))
+    settings = base.settings.replace(**{**wanted, **shorter})
     changed = base.model_copy(update={"dataset": dataset, "split": split, "settings": settings})
     same = own is None and _paper_identity(changed) == _paper_identity(base)
     foreign = {} if same else {"paper": None}
     note = base.note if own is None and dataset == base.dataset else ""
+    note = "; ".join(filter(None, (note, told_schedule({**form, **shorter}, settings))))
     # How settings were found is no longer true of others, or of another graph or split.
     found = base.found if own is None and changed == base else None
     return changed.model_copy(update={"note": note, "found": found, **foreign})
@@ -106,7 +109,7 @@ def form_of_controllers(given: Mapping[str, Any]) -> dict[str, Any]:
     of_paper = {"teaching", "use_propagation", *OF_PAPERS_FORM} & given.keys()
     if strategy == "none" or of_paper or not STRATEGIES.get(strategy).compares():
         return {}
-    return {"teaching": "compare"}
+    return {"teaching": "compare", **schedule_of(given)}
 
 
 def searches(

@@ -1,0 +1,67 @@
+"""Who of those that compete goes on, and what is known of them before they have trained."""
+
+from collections.abc import Sequence
+
+from ppro.search.auto_candidates import STEPS
+from ppro.search.auto_race import Racer, common_epochs, trials_of
+from ppro.search.auto_trials import Trial
+
+QUIET = 60
+"""Epochs without a better state after which more of them would tell nothing."""
+JUDGED = 5.0
+"""What controllers cost in terms of their backbone: that of those that judge them, too."""
+
+
+def rank(trial: Trial) -> float:
+    """Return what trials are sorted by, the best first."""
+    return -trial.score
+
+
+def best_of(racers: Sequence[Racer], number: int) -> list[Racer]:
+    """Return the racers of the best mean score."""
+    epochs = common_epochs(racers)
+    going = [racer for racer in racers if not racer.trouble]
+    return sorted(going, key=lambda racer: rank(racer.trials(epochs)[0]))[:number]
+
+
+def promising(racers: Sequence[Racer]) -> list[Racer]:
+    """Return the racers that can train at all, those first that will be best if they go on so.
+
+    Who learns slowly may end above all others.
+    """
+    epochs = common_epochs(racers)
+
+    def expected(racer: Racer) -> float:
+        now, before = (racer.trials(at)[0].score for at in (epochs, max(1, epochs // 2)))
+        return 2 * now - before
+
+    going = [racer for racer in racers if not racer.trouble]
+    return sorted(going, key=expected, reverse=True)
+
+
+def going_on(racers: Sequence[Racer], number: int) -> list[Racer]:
+    """Return the racers that are best, the last of them the most promising of all others."""
+    ranked = best_of(racers, len(racers))
+    return [*ranked[: number - 1], *promising(ranked[number - 1 :])[:1]]
+
+
+def of_each_kind(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the first trial of each kind: variations of one would all rest on the same luck."""
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        first.setdefault(trial.candidate.kind, trial)
+    return list(first.values())
+
+
+def is_settled(racers: Sequence[Racer], epochs: int) -> bool:
+    """Tell whether nobody has become better for long."""
+    return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
+
+
+def price_of_controllers(base: Racer) -> float:
+    """Return what an epoch of a network under controllers takes, as far as that can be foretold."""
+    own = base.candidates[0]
+    steps, most = int(own.changes.get("max_steps", STEPS)), own.most_steps
+    if own.changes.get("backbone", "appnp") == "appnp":
+        return JUDGED * base.epoch_seconds * (1.0 if 2 * steps >= most else 1.6)
+    return JUDGED * base.epoch_seconds * (most + 1) / (steps + 1)

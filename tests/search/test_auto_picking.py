@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from ppro.search.auto_candidates import CANDIDATES, PLAIN, Candidate
+from ppro.search.auto_picking import (
+    best_of,
+    going_on,
+    of_each_kind,
+    price_of_controllers,
+    promising,
+)
+from ppro.search.auto_trials import Trial
+
+
+@dataclass
+class Runner:
+    """A racer whose curve is known: what it has reached after each epoch."""
+
+    name: str
+    curve: tuple[float, ...]
+    trouble: str = ""
+    epoch_seconds: float = 1.0
+
+    @property
+    def epochs(self) -> int:
+        return len(self.curve)
+
+    def trials(self, epochs: int) -> list[Trial]:
+        best = max(self.curve[:epochs])
+        return [Trial(replace(PLAIN, name=self.name), (best,), 1.0, self.trouble, epochs=epochs)]
+
+
+FAST = Runner("fast", (80.0, 84.0, 85.0, 85.0))
+FLAT = Runner("flat", (70.0, 70.0, 70.0, 70.0))
+LEVEL = Runner("level", (75.0, 76.0, 76.0, 76.0))
+SLOW = Runner("slow", (30.0, 40.0, 55.0, 68.0))
+ILL = Runner("ill", (99.0, 99.0, 99.0, 99.0), "not enough memory")
+
+
+def names(racers: Any) -> list[str]:
+    return [racer.name for racer in racers]
+
+
+def test_who_learns_slowly_may_go_on() -> None:
+    racers: Any = [FLAT, SLOW, ILL, FAST, LEVEL]
+    assert names(best_of(racers, 5)) == ["fast", "level", "flat", "slow"]
+    assert names(promising(racers)) == ["slow", "fast", "level", "flat"]
+    assert names(going_on(racers, 3)) == ["fast", "level", "slow"]
+    assert names(going_on(racers, 9)) == ["fast", "level", "flat", "slow"]
+    assert promising([]) == going_on([], 3) == []
+
+
+def test_variations_of_one_network_are_one_kind() -> None:
+    own = [replace(PLAIN, name=f"{i}", kind="a" if i < 3 else "b") for i in range(5)]
+    trials = [Trial(candidate, (90.0 - i,), 1.0) for i, candidate in enumerate(own)]
+    assert [trial.candidate.name for trial in of_each_kind(trials)] == ["0", "3"]
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: c.name)
+def test_controllers_cost_more_than_their_network(candidate: Candidate) -> None:
+    racer: Any = replace_candidates(Runner("x", (1.0,), epoch_seconds=0.5), candidate)
+    assert price_of_controllers(racer) >= 5 * 0.5
+
+
+def replace_candidates(runner: Runner, candidate: Candidate) -> Any:
+    runner.candidates = (candidate,)  # type: ignore[attr-defined]
+    return runner
+
+
+def test_only_what_is_deep_is_tried_deeper() -> None:
+    deeper = {c.name: c.deeper() for c in CANDIDATES if c.deeper() is not None}
+    assert list(deeper) == ["deep residual SAGE"]
+    found = deeper["deep residual SAGE"]
+    assert found is not None
+    assert found.settings({}).network.max_steps == 10
+    assert found.kind == found.name
+    assert found.deeper() is None
