@@ -60,11 +60,14 @@ _FOUR: Values = {
     "consistency": (5.0, 1.0),
     "consistency_temperature": (0.5, 0.4),
 }
-_MANY_LABELS: Values = {
-    "dropout": (0.5, 0.2, 0.7),
+_HELD_BACK: Values = {
+    "dropout": (0.5, 0.7, 0.2),
     "weight_decay": (5e-3, 5e-4, 5e-5),
     "lr": (0.01, 0.03),
 }
+"""For many labels and a network that could learn the features by heart."""
+_FREE: Values = {name: choices[::-1] for name, choices in _HELD_BACK.items()}
+"""The same the other way round, for one that sees a node through its neighbours alone."""
 _RAW: Mapping[str, Any] = {"feature_norm": "none", "decay": "all"}
 _SKIP = {**_RAW, "concat": True}
 _NO_LOOPS = {**_RAW, "self_loops": False, "alpha": 0.0}
@@ -89,8 +92,11 @@ def _spaces(dataset: str, strategy: str) -> tuple[Space, ...]:
     if few:
         regimes = ((_MUCH, _ALONE_OR_TWO), (_LITTLE, _TWO), (_CLASS, _FOUR))
         return tuple(Space(_each((form,), *shapes), values) for form, values in regimes)
-    forms = (_SKIP, {**_SKIP, "alpha": 0.0}, _NO_LOOPS, _FEATURES)
-    return (Space(_each(forms, *shapes), _MANY_LABELS),)
+    skips, neighbours = (_SKIP, {**_SKIP, "alpha": 0.0}), (_NO_LOOPS, _FEATURES)
+    return (
+        Space(_each(skips, *shapes), _HELD_BACK),
+        Space(_each(neighbours, *shapes), _FREE),
+    )
 
 
 def size_of_offer(dataset: str, strategy: str) -> int:
