@@ -101,12 +101,30 @@ def test_it_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_strategy_may_be_asked_for(short: None) -> None:
-    _, splits = small()
-    for strategy in ("l2b", "l2u"):
-        found = auto.suitable(splits, strategy)
-        assert len(found) > 2
-        assert {c.strategy for c in found} == {strategy}
-    assert {c.strategy for c in auto.suitable(splits, "none")} == {"none"}
+    graph, splits = small()
+    told = list[str]()
+    for strategy, budget in (("l2b", 20.0), ("l2u", 0.05)):
+        options: Any = {"threads": 1, "tell": told.append}
+        choice = auto.choose(graph, splits, strategy, budget=budget, **options)
+        assert choice.settings.strategy == choice.trials[0].candidate.strategy == strategy
+        assert choice.settings.controllers.teaching == "compare"
+        if budget > 1:
+            # Networks compete without controllers first, layered ones among them.
+            bare = {t.candidate.name for t in choice.trials if t.candidate.strategy == "none"}
+            assert {"residual SAGE", "GCN", "normalised GCN"} <= bare
+            assert any(line.startswith("under controllers") for line in told)
+    assert auto.choose(graph, splits, "none", budget=1.0, threads=1).settings.strategy == "none"
+
+
+def test_every_network_can_have_controllers() -> None:
+    graph, splits = small()
+    race = Race(graph, splits, {}, torch.device("cpu"), 1, lambda _: None)
+    for candidate in CANDIDATES:
+        (taught,) = candidate.controlled(("l2b",))
+        racer = race.enter([taught], 1)
+        racer.advance(1, lambda: False)
+        assert racer.epochs == 1
+        assert taught.settings({}).network.max_steps >= 4
 
 
 def test_agreement_is_for_few_labels() -> None:

@@ -4,7 +4,8 @@ Nothing but the graph, its training nodes and its validation nodes is looked at.
 train for as many epochs as there is time for; the better ones go on; then the best two train beside
 variations of themselves, and under controllers. Where edges have a direction, the best two read
 them one way as well before that. Whoever is compared has trained for as many epochs,
-on the same seeds and splits. The best mean validation score wins, the simpler of equals.
+on the same seeds and splits. Where a strategy is asked for, networks compete without controllers,
+and the best of them under those. The best mean validation score wins, the simpler of equals.
 """
 
 import time
@@ -64,7 +65,7 @@ def choose(
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)
     is_open = seems_directed(graph) and "direction" not in given
     search = (DirectedSearch if is_open else Search)(race, strategy, start, start + budget)
-    return search.choice(suitable(splits, strategy, given))
+    return search.choice(suitable(splits, given))
 
 
 class DirectedSearch(Search):
@@ -111,12 +112,8 @@ def _of_many(graph: Graph) -> dict[str, Any]:
     return {"feature_dropout": 0.0} if count > MANY_FEATURES else {}
 
 
-def suitable(
-    splits: Splits, strategy: str | None = None, given: Mapping[str, Any] | None = None
-) -> list[Candidate]:
-    """Return the candidates that can make sense with so many labels, under such a strategy."""
+def suitable(splits: Splits, given: Mapping[str, Any] | None = None) -> list[Candidate]:
+    """Return the candidates that can make sense with so many labels."""
     few = float(splits.train[0].float().mean()) < FEW_LABELS
     found = [candidate for candidate in CANDIDATES if few or not candidate.few_labels]
-    if strategy not in (None, "none"):
-        found = [c for base in found for c in base.controlled() if c.strategy == strategy]
     return distinct(found, given or {})

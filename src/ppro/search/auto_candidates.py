@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +97,7 @@ class Candidate:
         beside = "hidden vectors beside own ones"
         return f"{beside}, {name}" if name.startswith("dropout") else name or beside
 
-    def controlled(self) -> list[Candidate]:
+    def controlled(self, strategies: Sequence[str] = ("l2b", "l2u")) -> list[Candidate]:
         """Return the same backbone under controllers that learn which step suits a node."""
         taught = {**self.changes, **_TAUGHT, "max_steps": self.most_steps}
         return [
@@ -109,7 +109,7 @@ class Candidate:
                 changes={**taught, "strategy": strategy},
                 simplicity=4,
             )
-            for strategy in ("l2b", "l2u")
+            for strategy in strategies
         ]
 
     @property
@@ -160,7 +160,7 @@ CANDIDATES = (
     Candidate(
         "neighbours apart, strong decay",
         "a node is unlike its neighbours, and features are many",
-        {**_APART, "max_steps": 1, "weight_decay": DECAYS[-1]},
+        {**_APART, "max_steps": 1, "weight_decay": DECAYS[-1], "lr": 0.03},
     ),
     Candidate(
         "normalised GCN",

@@ -22,6 +22,8 @@ from ppro.search.auto_trials import Choice, Trial, best_first, joined
 
 FIRST, SECOND = 0.45, 0.65
 """Shares of the time after which the first and the second rung end."""
+BEFORE_CONTROLLERS, TAUGHT = 0.5, 3
+"""Share of these where controllers come after them, and how many of the best get them."""
 GLANCE, LEAST_EPOCHS, USUAL_EPOCHS = 10, 30, 60
 """Epochs without which a candidate is not tried, that those have who are not left out after them,
 and that come before runs."""
@@ -65,16 +67,15 @@ class Search:
         reused = [first] if runs == first.runs else []
         fresh = [self._entered([c], runs) for c in entered[len(reused) :]]
         racers = [*reused, *(racer for racer in fresh if racer is not None)]
-        self._advance(racers, GLANCE if self._is_bare else STEP, self._share(FIRST))
+        self._advance(racers, GLANCE, self._share(FIRST))
         racers = self._reachable(racers)
         self._advance(racers, FIRST_EPOCHS, self._share(FIRST))
         tried = self._told("first rung", racers)
         kept = going_on(racers, KEPT)
         self._advance(kept, SECOND_EPOCHS, self._share(SECOND))
         self._told("second rung", kept)
-        more = self._third(kept)
-        alive = [*kept, *more]
-        trials = self._settled(alive, runs)
+        alive = [*kept, *self._third(kept)] if self._is_bare else self._taught(kept)
+        trials = self._settled(alive, alive[0].runs)
         names = {trial.candidate.name for trial in trials}
         others = sorted((t for t in tried if t.candidate.name not in names), key=rank)
         winner = trials[0].candidate
@@ -95,6 +96,7 @@ class Search:
     def _untried(self, candidate: Candidate, racer: Racer) -> Choice:
         """Return the first candidate, for want of time to try others."""
         told = "there is no time to try others; a larger --budget has it"
+        candidate = candidate if self._is_bare else self._wanted(candidate)[0]
         trial = Trial(candidate, (), racer.seconds, metric=racer.metric.name)
         settings = candidate.settings(self.race.given)
         return Choice(settings, (trial,), self._spent(), racer.epoch_seconds, told)
@@ -105,28 +107,26 @@ class Search:
         """Return the candidates that there is time for in the first rung, and their runs."""
         unit = first.run_seconds / candidates[0].cost
         room = (self._share(FIRST) - time.monotonic()) * self._speed
-        least, share = (GLANCE, GLANCED) if self._is_bare else (LEARNING, 1.0)
         entered, cost = list[Candidate](), 0.0
         for candidate in candidates:
             more = candidate.cost * unit
-            if (cost + more) * least + first.start_seconds <= share * room:
+            if (cost + more) * GLANCE + first.start_seconds <= GLANCED * room:
                 entered.append(candidate)
                 cost += more
                 room -= first.start_seconds
-        usual = USUAL_EPOCHS if self._is_bare else LEARNING
-        return entered, max(1, min(self._most_runs, int(room / (cost * usual)) if cost else 1))
+        return entered, max(
+            1, min(self._most_runs, int(room / (cost * USUAL_EPOCHS)) if cost else 1)
+        )
 
     def _reachable(self, racers: Sequence[Racer]) -> list[Racer]:
         """Return the racers that there is time for after all, now that all have been timed.
 
-        Others are left out until they reach enough epochs: the least promising, or under
-        controllers, which have not been validated yet, the last, which matter least.
+        The least promising are left out until the others reach enough epochs.
         """
-        least = LEAST_EPOCHS if self._is_bare else LEARNING
         room = (self._share(FIRST) - time.monotonic()) * self._speed
-        kept = promising(racers) if self._is_bare else list(racers)
+        kept = promising(racers)
         while len(kept) > FEWEST and room < sum(
-            racer.epoch_seconds * (least - racer.epochs) for racer in kept
+            racer.epoch_seconds * (LEAST_EPOCHS - racer.epochs) for racer in kept
         ):
             kept.pop()
         if len(kept) < len(racers):
@@ -165,6 +165,30 @@ class Search:
         if more and self.race.advance([*kept, *more], goal, self.until):
             self._told("third rung", [*kept, *more])
         return [racer for racer in more if racer.epochs >= common_epochs(kept)]
+
+    def _taught(self, kept: Sequence[Racer]) -> list[Racer]:
+        """Return the best networks under the controllers that were asked for, one of them always.
+
+        Those that do not get as far as the others do not count.
+        """
+        bases, found, room = best_of(kept, TAUGHT), list[Racer](), self._room()
+        usual = len(bases) * LEARNING * price_of_controllers(bases[0])
+        runs = bases[0].runs if usual <= room else 1
+        for base in bases:
+            price = LEARNING * price_of_controllers(base) * runs / base.runs
+            if not found or price <= room:
+                found.append(self.race.enter(self._wanted(base.candidates[0]), runs))
+                room -= price
+        self._advance(found, LEARNING, self.until)
+        if not common_epochs(found):
+            found = found[:1]
+            self.race.advance(found, 1, math.inf)
+        self._told("under controllers", found)
+        return found
+
+    def _wanted(self, candidate: Candidate) -> list[Candidate]:
+        """Return a candidate under the strategy that was asked for."""
+        return candidate.controlled((str(self.strategy),))
 
     def _deepened(self, base: Racer, epochs: int, room: float) -> list[Racer]:
         """Return the best with more layers, where it has many and there is time."""
@@ -239,7 +263,7 @@ class Search:
 
     @property
     def _is_bare(self) -> bool:
-        """Tell whether the first to compete have no controllers."""
+        """Tell whether networks without controllers may be chosen."""
         return self.strategy in (None, "none")
 
     @property
@@ -269,6 +293,7 @@ class Search:
 
     def _share(self, share: float) -> float:
         """Return the moment at which a share of the time is over."""
+        share *= 1.0 if self._is_bare else BEFORE_CONTROLLERS
         return self.start + share * (self.until - self.start)
 
     def _spent(self) -> float:
