@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ppro.data import dataset_info
+from ppro.data.names import PUBLIC
 from ppro.paper import fresh
 from ppro.paper.cells import Cell, by_size
 from ppro.paper.contest import METHODS, candidate_of, contest
@@ -21,6 +22,8 @@ other spaces, and those of equal offers."""
 LATER_OFFERS = (Offer(DESIGN), Offer(ACTOR))
 FIRST_SEED = 5000
 """Proposals are decided between on seeds from here on, which nothing else uses."""
+ON_ONE_SPLIT = 3
+"""Times the runs of a plan where all have one split: proposals differ less than seeds."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ def decision(name: str, store: Store, plan: Plan | None = None) -> Experiment:
         for i, candidate in enumerate(proposed)
         if candidate.settings not in settings[:i]
     )
-    split, runs = dataset_info(dataset).splits[0], fresh.runs_on(dataset, plan)
+    split = dataset_info(dataset).splits[0]
+    runs = fresh.runs_on(dataset, plan) * (ON_ONE_SPLIT if split == PUBLIC else 1)
     return Experiment(
         f"decisions/{name}",
         dataset,

@@ -208,7 +208,7 @@ def _chosen(settings: Mapping[str, Any]) -> str:
     )
     shown = [f"{name} {settings[name]}" for name in names if settings.get(name) is not None]
     if settings.get("strategy") == "none":
-        shown = [part for part in shown if not part.startswith("start ")]
+        shown = [part for part in shown if not part.startswith(("start ", "teaching "))]
     return ", ".join(shown)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from ppro.data import dataset_info
 from ppro.paper import choice, fresh
 from ppro.paper.choice import ROUNDS, proposals
+from ppro.paper.differing import SHARES, TOLERATED, pick
 from ppro.paper.render import section
 from ppro.paper.rounds import Round, names, parts_of
 from ppro.paper.shipped import names as shipped_names
@@ -23,7 +24,9 @@ _TEXT = (
     "accuracy in percent, means over the runs. Other settings were recipes once, or were proposed "
     "by rounds as they were."
 )
-_HEAD = "graph|strategy|runs|searches|last round|play-off|later searches|other settings"
+_HEAD = (
+    "graph|strategy|runs|searches|last round|play-off|later searches|equal offers|other settings"
+)
 
 
 def round_markdown(round_: Round, store: Store) -> str:
@@ -95,11 +98,14 @@ DECISION = "The decision between proposals"
 _OF_DECISION = (
     "Where searches, rounds and later searches propose different settings, these train side by "
     f"side on seeds from {choice.FIRST_SEED} on, which nothing else uses, and on splits of their "
-    "own where splits are random. The best validation accuracy (bold) makes the recipe; what is "
-    "reported of it comes from other seeds. Percent, mean ± standard deviation; no test label is "
-    "read."
+    "own where splits are random. One of them (bold) makes the recipe: the best validation "
+    f"accuracy of those with at least {SHARES[0]:.0%} of the nodes off the most common step (in "
+    f"brackets), unless that is more than {TOLERATED} points, or one standard error of the paired "
+    f"difference, below the best of all; or else of those with {SHARES[1]:.0%}, by the same "
+    "measure; or else the best of all. What is reported of it comes from other seeds. Percent, "
+    "mean ± standard deviation; no test label is read."
 )
-_HEAD_OF_DECISION = "graph|strategy|runs|searches|last round|play-off|later searches"
+_HEAD_OF_DECISION = "graph|strategy|runs|searches|last round|play-off|later searches|equal offers"
 
 
 def decision_markdown(store: Store) -> str:
@@ -116,13 +122,17 @@ def _decision_row(name: str, store: Store) -> list[str]:
     dataset, strategy = parts_of(name)
     settings = [candidate.settings for candidate in wanted.candidates]
     tried = record["results"][: len(settings)]
-    best, found = max(one["val_mean"] for one in tried), proposals(dataset, strategy, store)
-    cells = []
-    for key in ROUNDS:
-        one = tried[settings.index(found[key].candidate.settings)] if key in found else None
-        told = "–" if one is None else mean_and_spread(one, "val")
-        cells.append(f"**{told}**" if one is not None and one["val_mean"] == best else told)
+    best, found = pick(tried), proposals(dataset, strategy, store)
+    places = [settings.index(found[k].candidate.settings) if k in found else None for k in ROUNDS]
+    cells = ["–" if i is None else _decided(tried[i], bold=i == best) for i in places]
     return [dataset_info(dataset).title, strategy, str(record["runs"]), *cells]
+
+
+def _decided(result: Mapping[str, Any], bold: bool) -> str:
+    told = mean_and_spread(result, "val")
+    told = f"**{told}**" if bold else told
+    off = result.get("off_common")
+    return f"{told} ({off:.0%})" if off else told
 
 
 def _pair(record: dict[str, Any], runs: int, bold: bool) -> str:
