@@ -32,7 +32,8 @@ def schedule_of(given: Mapping[str, Any], usual: Settings | None = None) -> dict
 
 def told_schedule(made: Mapping[str, Any], settings: Settings) -> str:
     """Return what to say of a schedule that was made shorter; nothing of any other."""
-    if not made.keys() >= _SCHEDULE or settings.strategy == "none":
+    compares = settings.strategy != "none" and settings.controllers.teaching == "compare"
+    if not compares or not made.keys() >= _SCHEDULE:
         return ""
     return (
         f"few epochs: of {settings.training.epochs}, controllers warm up in {made['warm_up']} and "
