@@ -53,6 +53,17 @@ def test_a_directed_graph_is_read_one_way_where_that_is_better(short: None) -> N
     assert not any("no propagation, in" in name for name in names)
 
 
+def test_controllers_may_be_on_what_reads_one_way(
+    short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto_search, "LEARNING", 5)
+    graph, splits = followers()
+    choice = auto.choose(graph, splits, "l2b", budget=60.0, threads=1)
+    assert choice.settings.strategy == "l2b"
+    found = {t.candidate.settings({}).inputs.direction for t in choice.trials if t.epochs == 5}
+    assert "in" in found
+
+
 def test_other_graphs_are_read_both_ways(short: None) -> None:
     graph, splits = followers(directed=False)
     told = list[str]()

@@ -69,10 +69,19 @@ def choose(
 
 
 class DirectedSearch(Search):
-    """A search on a directed graph: before the third rung the best read edges one way as well."""
+    """A search on a directed graph: after the second rung the best read edges one way as well."""
 
     def _third(self, kept: Sequence[Racer]) -> list[Racer]:
-        """Return those too, where they get as far in time; they may be varied as others are."""
+        """Return those too; they may be varied as others are."""
+        found = self._one_way(kept)
+        return [*found, *super()._third([*kept, *found])]
+
+    def _taught(self, kept: Sequence[Racer]) -> list[Racer]:
+        """Return the best of all of them under the controllers that were asked for."""
+        return super()._taught([*kept, *self._one_way(kept)])
+
+    def _one_way(self, kept: Sequence[Racer]) -> list[Racer]:
+        """Return the best with edges read one way, as far as they train as long in time."""
         epochs, racers = common_epochs(kept), list[Racer]()
         room, going = OF_ONE_WAY * self._room(), [racer for racer in kept if not racer.trouble]
         best = sorted(going, key=lambda racer: -racer.trials(epochs)[0].score)
@@ -85,7 +94,7 @@ class DirectedSearch(Search):
             racers = [racer for racer in racers if racer.epochs >= epochs]
         if racers:
             self._told("edges read one way", [*kept, *racers])
-        return [*racers, *super()._third([*kept, *racers])]
+        return racers
 
 
 def one_way(candidate: Candidate) -> list[Candidate]:
