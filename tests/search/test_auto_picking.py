@@ -9,6 +9,7 @@ from ppro.search.auto_candidates import CANDIDATES, PLAIN, Candidate
 from ppro.search.auto_picking import (
     best_of,
     going_on,
+    near_best,
     of_each_kind,
     price_of_controllers,
     promising,
@@ -51,6 +52,9 @@ def test_who_learns_slowly_may_go_on() -> None:
     assert names(promising(racers)) == ["slow", "fast", "level", "flat"]
     assert names(going_on(racers, 3)) == ["fast", "level", "slow"]
     assert names(going_on(racers, 9)) == ["fast", "level", "flat", "slow"]
+    assert names(near_best([FAST, LEVEL])) == ["fast"]  # type: ignore[list-item]
+    close: Any = Runner("close", (83.0, 83.0, 83.0, 83.0))
+    assert names(near_best([FAST, close])) == ["fast", "close"]  # type: ignore[list-item]
     assert promising([]) == going_on([], 3) == []
 
 
@@ -69,13 +73,3 @@ def test_controllers_cost_more_than_their_network(candidate: Candidate) -> None:
 def replace_candidates(runner: Runner, candidate: Candidate) -> Any:
     runner.candidates = (candidate,)  # type: ignore[attr-defined]
     return runner
-
-
-def test_only_what_is_deep_is_tried_deeper() -> None:
-    deeper = {c.name: c.deeper() for c in CANDIDATES if c.deeper() is not None}
-    assert list(deeper) == ["deep residual SAGE"]
-    found = deeper["deep residual SAGE"]
-    assert found is not None
-    assert found.settings({}).network.max_steps == 10
-    assert found.kind == found.name
-    assert found.deeper() is None

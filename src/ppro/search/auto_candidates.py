@@ -13,8 +13,6 @@ DROPOUTS, DECAYS = (0.2, 0.5, 0.8), (5e-5, 5e-4, 5e-3, 1.5e-2)
 """What a variation may set these to."""
 STEPS, LAYERS = 8, 4
 """L of the controllers, which choose how many of them a node takes; of those that are layers."""
-MOST_LAYERS = 10
-"""Layers from which on a network is not tried deeper."""
 _TAUGHT = {"teaching": "compare", "warm_up": 30, "settle": 60}
 LEARNING = 120
 """Epochs that controllers need until their choices are settled."""
@@ -82,14 +80,6 @@ class Candidate:
         name = f"{self.name}, dropout {dropout:g}, weight decay {decay:g}"
         changes = {**self.changes, "dropout": dropout, "weight_decay": decay}
         return replace(self, name=name, changes=changes)
-
-    def deeper(self) -> Candidate | None:
-        """Return the same with twice the layers, where it has many already, else None."""
-        steps = int(self.changes.get("max_steps", 0))
-        if self.changes.get("norm") != _DEEP["norm"] or steps >= MOST_LAYERS:
-            return None
-        changes, name = {**self.changes, "max_steps": 2 * steps}, f"{2 * steps} layers"
-        return replace(self, name=f"{self.name}, {name}", changes=changes, kind="")
 
     def _network(self) -> str:
         """Return the name without its depth, which controllers choose."""
@@ -198,9 +188,9 @@ CANDIDATES = (
     Candidate(
         "deep residual SAGE",
         "what matters lies deep in the graph",
-        {**_DEEP, "max_steps": 5},
+        {**_DEEP, "max_steps": 8},
         simplicity=3,
-        cost=4.0,
+        cost=6.0,
     ),
     Candidate("8 steps", "far nodes matter", {**_BESIDE, "max_steps": 8}, cost=2.4),
 )

@@ -8,6 +8,8 @@ from ppro.search.auto_trials import Trial
 
 QUIET = 60
 """Epochs without a better state after which more of them would tell nothing."""
+FAR = 3.0
+"""Points that a variation hardly ever gains."""
 JUDGED = 5.0
 """What controllers cost in terms of their backbone: that of those that judge them, too."""
 
@@ -43,6 +45,13 @@ def going_on(racers: Sequence[Racer], number: int) -> list[Racer]:
     """Return the racers that are best, the last of them the most promising of all others."""
     ranked = best_of(racers, len(racers))
     return [*ranked[: number - 1], *promising(ranked[number - 1 :])[:1]]
+
+
+def near_best(racers: Sequence[Racer]) -> list[Racer]:
+    """Return the best racers without those that no variation will bring up to the first."""
+    epochs = common_epochs(racers)
+    scores = [racer.trials(epochs)[0].score for racer in racers]
+    return [r for r, score in zip(racers, scores, strict=True) if score >= max(scores) - FAR]
 
 
 def of_each_kind(trials: Sequence[Trial]) -> list[Trial]:

@@ -12,6 +12,7 @@ from ppro.search.auto_picking import (
     best_of,
     going_on,
     is_settled,
+    near_best,
     of_each_kind,
     price_of_controllers,
     promising,
@@ -43,8 +44,6 @@ SIDE_BY_SIDE = 0.8
 """What a core is worth beside others."""
 RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
 """Fewer validation nodes than the first number ask for so many runs of a candidate."""
-DEEPENED = 2.0
-"""What twice the layers cost."""
 OF_CONTROLLERS = 0.6
 """Share of the time of the third rung that they may take."""
 
@@ -159,9 +158,7 @@ class Search:
             longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - goal, 0)
             goal = max(goal, LEARNING)
             left -= longer + len(more) * price * goal
-        more += (deeper := self._deepened(bases[0], goal, left))
-        left -= len(deeper) * DEEPENED * bases[0].epoch_seconds * goal
-        more += self._varied(bases, goal, left)
+        more += self._varied(near_best(bases), goal, left)
         if more and self.race.advance([*kept, *more], goal, self.until):
             self._told("third rung", [*kept, *more])
         return [racer for racer in more if racer.epochs >= common_epochs(kept)]
@@ -189,14 +186,6 @@ class Search:
     def _wanted(self, candidate: Candidate) -> list[Candidate]:
         """Return a candidate under the strategy that was asked for."""
         return candidate.controlled((str(self.strategy),))
-
-    def _deepened(self, base: Racer, epochs: int, room: float) -> list[Racer]:
-        """Return the best with more layers, where it has many and there is time."""
-        deeper = base.candidates[0].deeper()
-        if deeper is None or DEEPENED * base.epoch_seconds * epochs > room:
-            return []
-        racer = self._entered([deeper], base.runs)
-        return [] if racer is None else [racer]
 
     def _controlled(
         self, bases: Sequence[Racer], kept: Sequence[Racer]
