@@ -55,6 +55,22 @@ def test_probability_is_a_two_layer_network(with_best: bool, with_z: bool) -> No
             assert float(found[r, i]) == pytest.approx(1 / (1 + math.exp(-logit)), abs=1e-12)
 
 
+@pytest.mark.parametrize("block", [1, 2, 5, 7, 10, 100])
+@pytest.mark.parametrize("with_z", [True, False])
+def test_steps_looked_at_together_have_the_probabilities_of_each(
+    with_z: bool, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The aggregate of a linear step is (h - α h0) / (1 - α)."""
+    monkeypatch.setattr("ppro.nn.controllers.BLOCK_ROWS", block)
+    c, alpha, steps = controllers(), 0.2, tensor64(RUNS, 4, NODES, WIDTH, seed=30)
+    shared = c.shared(h0, z if with_z else None)
+    found = c.probabilities(*c.ahead(shared, h0, alpha), steps)
+    assert found.shape == (RUNS, 4, NODES)
+    for k, h_k in enumerate(steps.unbind(1)):
+        expected = c.probability(shared, h_k, (h_k - alpha * h0) / (1 - alpha))
+        torch.testing.assert_close(found[:, k], expected, atol=1e-12, rtol=1e-12)
+
+
 @pytest.mark.parametrize("weight_form", ["softplus", "tanh"])
 @pytest.mark.parametrize("with_step", [True, False])
 def test_weight_is_equation_11(weight_form: WeightForm, with_step: bool) -> None:

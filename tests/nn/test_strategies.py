@@ -47,6 +47,24 @@ class Seen:
         return h.sum(-1)
 
 
+class SeenAhead(Seen):
+    """The same of several steps."""
+
+    def break_probabilities(self, h: Tensor) -> Tensor:
+        return self.taught_probability(h)
+
+    def update_probability(self, h: Tensor, best: Tensor) -> Tensor:
+        return self._probability(h, 100 + h, best)
+
+    def taught_probability(self, h: Tensor, best: Tensor | None = None) -> Tensor:
+        bests = [None] * h.shape[1] if best is None else best.unbind(1)
+        pairs = zip(h.unbind(1), bests, strict=True)
+        return torch.stack([self._probability(one, 100 + one, b) for one, b in pairs], 1)
+
+    def errors(self, h: Tensor) -> Tensor:
+        return h.sum(-1)
+
+
 def nothing(h: Tensor, evidence: Tensor, best: Tensor | None) -> Tensor:
     raise AssertionError("nothing is decided")
 
@@ -100,6 +118,45 @@ def test_l2b_breaks_at_the_first_step_above_epsilon(data: st.DataObject, depth: 
     check(strategy, expected)
     assert int(strategy.steps.min()) >= 1
     assert int(strategy.steps.max()) <= depth
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), depths, st.sampled_from([LearnToBreak, LearnToUpdate]))
+def test_nodes_choose_alike_when_several_steps_are_seen_at_once(
+    data: st.DataObject, depth: int, strategy: type[Strategy]
+) -> None:
+    p, epsilon = table(data, depth + 1, depth + 1, RUNS, NODES), epsilons(data)
+
+    def probability(h: Tensor, aggregate: Tensor, best: Tensor | None) -> Tensor:
+        r, i, k = (h[..., c].long() for c in range(3))
+        return p[k, 0 if best is None else best[..., 2].long(), r, i]
+
+    seen = SeenAhead(probability, epsilon)
+    one_by_one, ahead = strategy(seen), strategy(seen)
+    watch(one_by_one, depth)
+    k, memory = 0, torch.empty(RUNS, depth, NODES, 3, dtype=torch.float64)
+    while k < depth and not ahead.settled():
+        count = data.draw(st.integers(1, depth - k))
+        for j in range(count):
+            memory[:, j] = embedding(k + j + 1)
+        ahead.observe_steps(k + 1, memory[:, :count], seen, last=k + count == depth)
+        k += count
+    memory.fill_(torch.nan)
+    assert torch.equal(ahead.steps, one_by_one.steps)
+    assert torch.equal(ahead.h_tilde, one_by_one.h_tilde)
+    error = torch.rand(RUNS, NODES, dtype=torch.float64)
+    assert torch.equal(ahead.loss(error), one_by_one.loss(error))
+
+
+def test_a_strategy_with_an_eye_of_its_own_sees_one_step_after_the_other() -> None:
+    class Late(LearnToBreak):
+        def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
+            super().observe(k, h, evidence, last=last)
+
+    class Same(LearnToBreak):
+        pass
+
+    assert (LearnToBreak.ahead, Same.ahead, Late.ahead) == (True, True, False)
 
 
 @settings(deadline=None, max_examples=60)

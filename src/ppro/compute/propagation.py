@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -255,13 +256,21 @@ class _SelectedRecursion(torch.autograd.Function):
         rows, per_row = flat_rows.reshape(-1), gradient.reshape(-1, width)
         at_step = steps.reshape(-1, 1)
         g, spare = gradient.new_zeros(ctx.shape), gradient.new_empty(ctx.shape)
-        g0 = gradient.new_zeros(ctx.shape)
+        g0, taken = gradient.new_zeros(ctx.shape), _taken(steps, ctx.depth)
         for k in range(ctx.depth, 0, -1):
-            g.view(-1, width).index_add_(0, rows, per_row * (at_step == k))
+            if taken[k]:
+                g.view(-1, width).index_add_(0, rows, per_row * (at_step == k))
             g0.add_(g, alpha=ctx.alpha)
             g, spare = ctx.adjacency.adjoint_product(g, 1 - ctx.alpha, out=spare), g
         g0.add_(g).view(-1, width).index_add_(0, rows, per_row * (at_step == 0))
         return g0, None, None, None, None, None, None
+
+
+def _taken(steps: Tensor, depth: int) -> list[bool]:
+    """Tell of every step whether any row took it; a GPU is not asked, for that would wait."""
+    if steps.is_cuda:
+        return [True] * (depth + 1)
+    return [bool(count) for count in np.bincount(steps.numpy().ravel(), minlength=depth + 1)]
 
 
 def selected_recursion(

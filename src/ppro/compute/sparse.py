@@ -101,8 +101,9 @@ def multiply(
         return kernel(matrix, h, values, alpha, other, beta, out)
     for run in range(h.shape[0]):
         left = matrix if values is None else with_values(matrix, values[run])
-        product = _bagged if _suits_bags(h[run]) else _library
-        product(left, h[run], alpha, None if other is None else other[run], beta, out[run])
+        right = h[run]
+        product = _bagged if _suits_bags(right) else _library
+        product(left, right, alpha, None if other is None else other[run], beta, out[run])
     return out
 
 

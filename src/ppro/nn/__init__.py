@@ -3,11 +3,12 @@
 ``PPro`` is the module for a training loop of one's own, in ``module``; ``module_inputs``,
 ``module_backbone``, ``module_influence`` and ``module_settings`` are its parts. ``batched`` is the
 same network for many runs at once, which ``fit`` trains: ``forward_pass`` is lines 3 to 8 of
-Algorithm 1, ``losses`` has one function per equation, ``controllers`` and ``controller_blocks`` are
-F_p and F_w, ``priority`` and ``strategies`` what they see and decide; ``comparing`` has controllers
-that compare steps, beside the paper's. ``network`` says what a
-trainer asks of any network and ``large_inputs`` prepares large graphs for one; ``part`` is what
-``backbones`` and ``rivals`` have in common. No optimiser, no epoch and no file lives here.
+Algorithm 1, ``looking_ahead`` several of its steps at once, ``losses`` has one function per
+equation, ``controllers`` and ``controller_blocks`` are F_p and F_w, ``priority`` and ``strategies``
+what they see and decide; ``comparing`` has controllers that compare steps, beside the paper's.
+``network`` says what a trainer asks of any network and ``large_inputs`` prepares large graphs for
+one; ``part`` is what ``backbones`` and ``rivals`` have in common. No optimiser, no epoch and no
+file lives here.
 """
 
 from typing import TYPE_CHECKING

@@ -35,7 +35,7 @@ class BlockedControllers(Controllers):
             made.progress = None
         if controllers.mean_weight is None:
             made.mean_weight = None
-        made.weight_form = controllers.weight_form
+        made.weight_form, made.steps_needed = controllers.weight_form, {}
         return made
 
     def shared(self, h0: Tensor, z: Tensor | None) -> Tensor:
@@ -43,6 +43,10 @@ class BlockedControllers(Controllers):
         if h0.shape[1] <= self.many_rows:
             return super().shared(h0, z)
         return h0 if z is None else torch.cat([h0, z], dim=-1)
+
+    def may_look_ahead(self, rows: int) -> bool:
+        """Many rows are looked at block by block, one step after the other."""
+        return rows <= self.many_rows
 
     def probability(
         self,

@@ -7,10 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.blocks import row_blocks
 from ppro.compute.layers import uniform, zeros
 from ppro.parts.choices import WeightForm
 
 NUM_PROGRESS = 2
+BLOCK_ROWS = 2048
+"""Rows whose first layer is worked out at once without gradient: it stays in the cache."""
 
 
 class Controllers(nn.Module):
@@ -29,6 +32,10 @@ class Controllers(nn.Module):
         scaled: whether weights are divided by a mean that is kept with the parameters, 1 at first.
         progress: whether the propagation head also sees the step k/L and the change
             log ‖h_k - h_{k-1}‖, which the paper does not give it.
+
+    Attributes:
+        steps_needed: after how many steps all rows had stopped in the last pass of each kind, by
+            which a pass chooses how many it shows at once.
 
     Shapes: z ``[R, m, measures]``; embeddings ``[R, m, width]``; steps, probabilities and weights
     ``[R, m]``.
@@ -64,6 +71,7 @@ class Controllers(nn.Module):
         # A parameter without a gradient, so that it is kept and selected with the weights.
         self.mean_weight = nn.Parameter(torch.ones(len(rngs), 1)) if scaled else None
         self.progress = uniform(rngs, (NUM_PROGRESS, units), 1.0) if progress else None
+        self.steps_needed: dict[tuple[bool, bool], int] = {}
 
     def shared(self, h0: Tensor, z: Tensor | None) -> Tensor:
         """The part of the first layer that does not change with the step. ``[R, m, units]``."""
@@ -88,6 +96,61 @@ class Controllers(nn.Module):
         logit = torch.baddbmm(self.propagation_bias, F.relu(u), self.propagation_head)
         return logit.squeeze(-1).sigmoid()
 
+    def may_look_ahead(self, rows: int) -> bool:
+        """Tell whether so many rows can be looked at in several steps at once."""
+        return True
+
+    def ahead(self, shared: Tensor, h0: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
+        """What :meth:`probabilities` takes of the first layer, for steps of a linear backbone.
+
+        There ĥ_k = (h_k - α h_0) / (1-α), so that W_x h_k + W_a ĥ_k is one product with h_k, and
+        what h_0 has in it is the same in all steps. Only the order of sums is another.
+        """
+        constant = torch.baddbmm(shared, h0, self.aggregate, alpha=-alpha / (1 - alpha))
+        return constant, torch.add(self.current, self.aggregate, alpha=1 / (1 - alpha))
+
+    def probabilities(self, constant: Tensor, weight: Tensor, h: Tensor) -> Tensor:
+        """Pr(r_b = 1) of several steps of a linear backbone (Eq. 7), without gradient.
+
+        Args:
+            constant: the part of the first layer that does not change. Shape ``[R, m, units]``.
+            weight: what h_k is multiplied with. Shape ``[R, width, units]``.
+            h: h_k of the steps. Shape ``[R, steps, m, width]``.
+
+        Returns:
+            Shape ``[R, steps, m]``.
+        """
+        runs, steps, rows, width = h.shape
+        logits = h.new_empty(runs, steps * rows)
+        heads = self.propagation_head.view(runs, -1)
+        of_runs = (part.unbind() for part in (constant, weight, heads, h, logits))
+        for own, layer, head, seen, out in zip(*of_runs, strict=True):
+            seen = seen.reshape(-1, width)
+            for part, first in _parts(steps, rows):
+                count = part.stop - part.start
+                if count > rows:
+                    u = torch.mm(seen[part], layer)
+                    u.view(-1, *own.shape).add_(own)
+                else:
+                    some = own if count == rows else own[first : first + count]
+                    u = torch.addmm(some, seen[part], layer)
+                torch.mv(u.relu_(), head, out=out[part])
+        return logits.view(runs, steps, rows).add_(self.propagation_bias).sigmoid_()
+
+    def update_probability(
+        self, constant: Tensor, weight: Tensor, h: Tensor, best: Tensor
+    ) -> Tensor:
+        """Pr(r_u = 1) of a step of a linear backbone (Eq. 8), without gradient. ``[R, m]``.
+
+        Args:
+            constant: as of :meth:`probabilities`, and ``weight`` likewise.
+            h: h_k. Shape ``[R, m, width]``.
+            best: h̃. Shape ``[R, m, width]``.
+        """
+        u = torch.baddbmm(constant, h, weight).baddbmm_(best, self.best).relu_()
+        logit = torch.baddbmm(self.propagation_bias, u, self.propagation_head)
+        return logit.squeeze(-1).sigmoid_()
+
     def weight(self, shared: Tensor, h_tilde: Tensor, depth: Tensor | None) -> Tensor:
         """w_i = F_w(z_i, h_i^(0), h̃_i, l_i) (Eq. 11).
 
@@ -103,3 +166,19 @@ class Controllers(nn.Module):
         else:
             weight = F.softplus(score + math.log(math.e - 1))
         return weight if self.mean_weight is None else weight / self.mean_weight.detach()
+
+
+def _parts(steps: int, rows: int) -> list[tuple[slice, int]]:
+    """Return steps one behind the other in parts, each with the row that it begins with.
+
+    A part is several steps of few rows, or some rows of one step.
+    """
+    if rows <= BLOCK_ROWS:
+        size = max(1, rows) * (BLOCK_ROWS // max(1, rows))
+        return [(part, 0) for part in row_blocks(steps * rows, size)]
+    firsts = range(0, steps * rows, rows)
+    return [
+        (part, part.start - first)
+        for first in firsts
+        for part in row_blocks(first + rows, BLOCK_ROWS, first=first)
+    ]

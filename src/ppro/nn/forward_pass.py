@@ -11,6 +11,7 @@ from torch import Tensor
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import selected_recursion
 from ppro.nn.controllers import Controllers
+from ppro.nn.looking_ahead import look_ahead, may_look_ahead, note_steps
 from ppro.nn.network import Inputs, Rows
 from ppro.nn.strategies import Strategy
 
@@ -60,7 +61,7 @@ class Pass:
             self.adjacency = inputs.adjacency.dropped(noise)
         self.h0_all = model.backbone.initial(inputs.features, self.adjacency, noise)
         self._flat = rows.flat(inputs.num_nodes)
-        self.h0_rows = self._pick(self.h0_all)
+        self.h0_rows = self.pick(self.h0_all)
         self._before = self.h0_rows[:, : self.chosen].detach()
         self._last = self.h0_all
         self.z: Tensor | None = None
@@ -75,10 +76,14 @@ class Pass:
         """Let the strategy watch every step; returns h̃ of the rows with its gradient."""
         last, k, self._looked_at = self.model.max_steps, 0, strategy.looks
         alpha = None if self.adjacency.recorded else self.model.backbone.alpha
-        for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
-            strategy.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
-            if self.chosen is None and not torch.compiler.is_compiling() and strategy.settled():
-                break
+        if alpha is not None and may_look_ahead(self, strategy):
+            k = look_ahead(self, strategy, alpha)
+        else:
+            for k, aggregate, h in self._general() if alpha is None else self._linear(alpha):
+                strategy.observe(k, h, self._evidence(k, h, aggregate), last=k == last)
+                if self.chosen is None and not torch.compiler.is_compiling() and strategy.settled():
+                    break
+        note_steps(self, strategy, k)
         h_tilde, self.steps = self._with_the_rest(strategy)
         if alpha is None or not self.h0_all.requires_grad:
             return h_tilde
@@ -89,7 +94,7 @@ class Pass:
         """h̃ and l of the rows that chose, followed by h_L and L of those that did not."""
         if self.chosen is None:
             return strategy.h_tilde, strategy.steps
-        rest = self._pick(self._last, slice(self.chosen, None))
+        rest = self.pick(self._last, slice(self.chosen, None))
         full = strategy.steps.new_full(rest.shape[:2], self.model.max_steps)
         if not self.chosen:
             return rest, full
@@ -114,26 +119,32 @@ class Pass:
             self._last = h
             if k == 1:
                 self._set_priority(self.h0_all, aggregate)
-            yield k, self._pick(aggregate, choosing), self._pick(h, choosing)
+            yield k, self.pick(aggregate, choosing), self.pick(h, choosing)
 
     def _linear(self, alpha: float) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """h_k = (1-α) Â h_{k-1} + α h_0 in two buffers; ĥ follows from h_k, so it is not stored.
+        """A linear backbone; ĥ follows from h_k, so it is not stored."""
+        choosing, h0_share = slice(self.chosen), alpha * self.h0.detach()
+        for k, h in self.propagated(alpha):
+            rows = self.pick(h, choosing)
+            yield k, (rows - h0_share) / (1 - alpha) if self._looked_at else rows, rows
+
+    def propagated(self, alpha: float) -> Iterator[tuple[int, Tensor]]:
+        """h_k = (1-α) Â h_{k-1} + α h_0 of all nodes, in two buffers.
 
         Where h_0 is the same in every run, so is h_k, and is worked out once.
         """
-        runs, choosing, h0 = self.h0_all.shape[0], slice(self.chosen), self.h0_all.detach()
+        runs, h0 = self.h0_all.shape[0], self.h0_all.detach()
         if h0.stride(0) == 0 and self.adjacency.values is None:
             h0 = h0[:1]
-        h, h0_share = h0.contiguous(), alpha * self.h0_rows[:, : self.chosen].detach()
-        h0, buffers = h, (torch.empty_like(h), torch.empty_like(h))
+        h = h0 = h0.contiguous()
+        buffers = torch.empty_like(h), torch.empty_like(h)
         for k in range(1, self.model.max_steps + 1):
             h = self.adjacency.mix_into(buffers[k % 2], h, h0, alpha)
-            self._last = h.expand(runs, -1, -1)
+            self._last = h if h.shape[0] == runs else h.expand(runs, -1, -1)
             if k == 1:
                 # ‖h_0 - h_1‖ = (1-α) ‖h_0 - ĥ_1‖, and standardising removes the factor.
                 self._set_priority(h0, h, alpha)
-            rows = self._pick(self._last, choosing)
-            yield k, (rows - h0_share) / (1 - alpha) if self._looked_at else rows, rows
+            yield k, self._last
 
     def steps_of(self, scores: Tensor, alpha: float) -> Iterator[Tensor]:
         """Propagate class scores of all nodes as a linear backbone does h^(0), and set z.
@@ -152,7 +163,7 @@ class Pass:
             s = self.adjacency.mix_into(buffers[k % 2], s, scores, alpha)
             yield s
 
-    def _pick(self, h: Tensor, some: slice = ALL) -> Tensor:
+    def pick(self, h: Tensor, some: slice = ALL) -> Tensor:
         """The rows, or some of them, of all nodes. Shapes: ``[R, n, d]`` to ``[R, m, d]``."""
         if self.rows.whole:
             return h[:, some]
@@ -180,7 +191,7 @@ class Pass:
                 seen = (aggregate - alpha * h0) / (1 - alpha)
             values = self.inputs.standardised(measure.of_step(h0, seen).detach(), which)
             values = values.unsqueeze(-1).expand(self.h0_all.shape[0], -1, -1)
-            columns.append(self._pick(values, free))
+            columns.append(self.pick(values, free))
         self.z = torch.cat(columns, dim=-1)
 
     def seen(self, h: Tensor) -> Tensor:
@@ -193,7 +204,8 @@ class Pass:
             return self.model.backbone.classify(h, h0, nodes, None).softmax(-1)
 
     @property
-    def _controllers(self) -> Controllers:
+    def controllers(self) -> Controllers:
+        """Return those of the network, where it has them."""
         found = self.model.controllers
         assert isinstance(found, Controllers)
         return found
@@ -205,14 +217,14 @@ class Pass:
         if key not in self._shared:
             z = self.z if with_z else None
             h0 = self.h0_rows[:, : self.rows.free]
-            self._shared[key] = self._controllers.shared(self.seen(h0), z)
+            self._shared[key] = self.controllers.shared(self.seen(h0), z)
         return self._shared[key]
 
     def probability(self, h: Tensor, evidence: Tensor, best: Tensor | None = None) -> Tensor:
         """Pr(r = 1) of rows: to break (Eq. 7), or with ``best`` to update (Eq. 8)."""
         width = h.shape[-1]
         progress = evidence[..., width:] if self.model.parts.use_progress else None
-        return self._controllers.probability(
+        return self.controllers.probability(
             self.shared(weighting=False),
             self.seen(h),
             self.seen(evidence[..., :width]),

@@ -6,6 +6,6 @@ before. A strategy owns its rule of selection, its loss, its words in explanatio
 in a search; parameters live elsewhere.
 """
 
-from ppro.nn.strategies.base import Chance, Path, Strategy, View
+from ppro.nn.strategies.base import Ahead, Chance, Path, Strategy, View
 
-__all__ = ["Chance", "Path", "Strategy", "View"]
+__all__ = ["Ahead", "Chance", "Path", "Strategy", "View"]

@@ -64,6 +64,25 @@ class View(Protocol):
         """Return C(y, ŷ) of the rows from their embeddings, without gradient. ``[R, m]``."""
 
 
+class Ahead(Protocol):
+    """What a strategy asks of a linear backbone whose steps it sees several at once.
+
+    Shapes: steps of the rows ``[R, steps, m, d]`` to ``[R, steps, m]``.
+    """
+
+    def break_probabilities(self, h: Tensor) -> Tensor:
+        """Return Pr(r_b = 1) of steps (Eq. 7), without gradient."""
+
+    def update_probability(self, h: Tensor, best: Tensor) -> Tensor:
+        """Return Pr(r_u = 1) of one step (Eq. 8), without gradient. ``[R, m, d]``, ``[R, m]``."""
+
+    def taught_probability(self, h: Tensor, best: Tensor | None = None) -> Tensor:
+        """Return Pr(r = 1) of steps with its gradient: to break, or with ``best`` to update."""
+
+    def errors(self, h: Tensor) -> Tensor:
+        """Return C(y, ŷ) of steps, without gradient."""
+
+
 class Strategy(ABC):
     """Watches the propagation of the rows of a pass, and keeps an embedding and a step for each.
 
@@ -83,6 +102,8 @@ class Strategy(ABC):
         told: how a report begins to tell the step of a node.
         learns: whether it has controllers.
         looks: whether it sees the evidence of a step.
+        ahead: whether it takes several steps at once, by :meth:`observe_steps`; a subclass that
+            observes steps or tells chances in its own way does not, unless it says so.
         default_bias: initial bias of the propagation head; it decides where nodes start.
         kappa: price of leaving the common depth, in standard errors, where controllers compare.
         values: what a search may choose for the controllers, on either kind of graph.
@@ -97,6 +118,7 @@ class Strategy(ABC):
     told: ClassVar[str] = "It stopped at step"
     learns: ClassVar[bool] = True
     looks: ClassVar[bool] = True
+    ahead: ClassVar[bool] = False
     default_bias: ClassVar[float] = 0.0
     kappa: ClassVar[float] = 1.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {}
@@ -104,6 +126,8 @@ class Strategy(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "ahead" not in vars(cls) and {"observe", "chance"} & vars(cls).keys():
+            cls.ahead = False
         if "name" in vars(cls):
             STRATEGIES.register(cls.name, cls)
 
@@ -121,6 +145,17 @@ class Strategy(ABC):
             evidence: their aggregate ĥ^(k), and what else the controllers are shown of the step.
             last: whether k is L.
         """
+
+    def observe_steps(self, first: int, h: Tensor, ahead: Ahead, *, last: bool) -> None:
+        """Take note of several steps of a linear backbone, as if of one after the other.
+
+        Args:
+            first: the first of the steps.
+            h: embeddings of the rows, in memory that is used again. Shape ``[R, steps, m, d]``.
+            ahead: what can be asked about them.
+            last: whether the last of the steps is L.
+        """
+        raise NotImplementedError(f"{type(self).__name__} observes one step at a time")
 
     def settled(self) -> bool:
         """Tell whether no later step can change anything."""

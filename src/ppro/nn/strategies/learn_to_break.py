@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ppro.nn import losses
-from ppro.nn.strategies.base import Chance, Path, Strategy, View
+from ppro.nn.strategies.base import Ahead, Chance, Path, Strategy, View
 from ppro.parts.choices import Kind
 
 
@@ -20,6 +20,7 @@ class LearnToBreak(Strategy):
     name: ClassVar[str] = "l2b"
     title: ClassVar[str] = "L2B"
     verb: ClassVar[str] = "break"
+    ahead: ClassVar[bool] = True
     default_bias: ClassVar[float] = -2.0
     values: ClassVar[Mapping[Kind, Mapping[str, tuple[Any, ...]]]] = {
         "homophilous": {
@@ -42,6 +43,7 @@ class LearnToBreak(Strategy):
     def __init__(self, view: View) -> None:
         super().__init__(view)
         self.evidence = torch.zeros(())
+        self.seen_ahead: Ahead | None = None
         self.open = torch.ones_like(self.steps, dtype=torch.bool)
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
@@ -55,6 +57,27 @@ class LearnToBreak(Strategy):
             self.evidence = torch.where(chosen.unsqueeze(-1), evidence, before)
         self.open = self.open & ~chosen
 
+    def observe_steps(self, first: int, h: Tensor, ahead: Ahead, *, last: bool) -> None:
+        """Break the rows at the first of the steps where their probability exceeds ε."""
+        self.seen_ahead, (runs, steps, rows, width) = ahead, h.shape
+        wants = torch.ones((runs, steps, rows), dtype=torch.bool, device=h.device)
+        judged = steps - 1 if last else steps
+        if judged:
+            chances = ahead.break_probabilities(h[:, :judged])
+            torch.gt(chances, self.view.epsilon.unsqueeze(1), out=wants[:, :judged])
+        found, which = wants.max(1)
+        chosen = found.logical_and_(self.open)
+        if not bool(chosen.any()):
+            return
+        places = torch.arange(runs, device=h.device).mul_(steps).unsqueeze(1) + which
+        places = places.mul_(rows).add_(torch.arange(rows, device=h.device))
+        picked = h.reshape(-1, width).index_select(0, places.view(-1)).view(runs, rows, width)
+        if not bool(chosen.all()):
+            picked = torch.where(chosen.unsqueeze(-1), picked, self.h_tilde)
+        self.h_tilde = picked
+        self.steps = torch.where(chosen, which + first, self.steps)
+        self.open = self.open & ~chosen
+
     def chance(self, h: Tensor, evidence: Tensor) -> Tensor:
         """Return Pr(r_b = 1) (Eq. 7)."""
         return self.view.probability(h.detach(), evidence.detach())
@@ -65,8 +88,11 @@ class LearnToBreak(Strategy):
 
     def loss(self, error: Tensor) -> Tensor:
         """Return L_p^b (Eq. 9), from the probability at the step where each row stopped."""
-        p = self.chance(self.h_tilde, self.evidence)
         view = self.view
+        if self.seen_ahead is None:
+            p = self.chance(self.h_tilde, self.evidence)
+        else:
+            p = self.seen_ahead.taught_probability(self.h_tilde.unsqueeze(1)).squeeze(1)
         return losses.break_loss(error, p, view.valid, view.total, view.ranks)
 
     @classmethod

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ppro.nn import losses
-from ppro.nn.strategies.base import Chance, Path, Strategy, View
+from ppro.nn.strategies.base import Ahead, Chance, Path, Strategy, View
 from ppro.parts.choices import Kind
 
 
@@ -17,6 +17,7 @@ class LearnToUpdate(Strategy):
     name: ClassVar[str] = "l2u"
     title: ClassVar[str] = "L2U"
     verb: ClassVar[str] = "update"
+    ahead: ClassVar[bool] = True
     told: ClassVar[str] = "It kept step"
     default_bias: ClassVar[float] = 4.0
     kappa: ClassVar[float] = 3.0
@@ -42,6 +43,8 @@ class LearnToUpdate(Strategy):
         super().__init__(view)
         self.best_error = view.error(view.h0) if view.learning else torch.zeros(())
         self.trace: list[tuple[Tensor, Tensor, Tensor]] = []
+        self.seen_ahead: Ahead | None = None
+        self.steps_seen: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Update the rows whose probability exceeds ε at step k."""
@@ -54,14 +57,33 @@ class LearnToUpdate(Strategy):
             self.best_error = torch.where(chosen, error, self.best_error)
         self.take(chosen, k, h)
 
+    def observe_steps(self, first: int, h: Tensor, ahead: Ahead, *, last: bool) -> None:
+        """Update one step after the other; the loss looks at all of them together."""
+        self.seen_ahead, learning = ahead, self.view.learning
+        errors = ahead.errors(h).unbind(1) if learning else ()
+        seen = (h.clone() if learning else h).unbind(1)
+        for j, h_k in enumerate(seen):
+            chosen = ahead.update_probability(h_k, self.h_tilde) > self.view.epsilon
+            if learning:
+                self.steps_seen.append((h_k, self.h_tilde, errors[j], self.best_error))
+                self.best_error = torch.where(chosen, errors[j], self.best_error)
+            self.take(chosen, first + j, h_k)
+
     def chance(self, h: Tensor, evidence: Tensor) -> Tensor:
         """Return Pr(r_u = 1) (Eq. 8)."""
         return self.view.probability(h.detach(), evidence.detach(), self.h_tilde.detach())
 
     def loss(self, error: Tensor) -> Tensor:
         """Return L_p^u (Eq. 10)."""
-        p, step_error, best_error = (torch.stack(part) for part in zip(*self.trace, strict=True))
         view = self.view
+        if self.seen_ahead is None:
+            parts = (torch.stack(part) for part in zip(*self.trace, strict=True))
+            p, step_error, best_error = parts
+        else:
+            parts = (torch.stack(part, 1) for part in zip(*self.steps_seen, strict=True))
+            h, best, *errors = parts
+            p = self.seen_ahead.taught_probability(h, best).transpose(0, 1)
+            step_error, best_error = (part.transpose(0, 1) for part in errors)
         return losses.update_loss(p, step_error, best_error, view.valid, view.total)
 
     @classmethod
