@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from ppro.compute.ranks import ALONE
+from ppro.nn.strategies.base import Strategy
 
 if TYPE_CHECKING:
     from ppro.nn.forward_pass import Pass
-    from ppro.nn.strategies import Strategy
 
 FEW, MOST_AHEAD = 2, 2**20
 """Steps up to which one at a time is as fast, and most numbers of embeddings that wait for a look.
@@ -36,12 +36,17 @@ def may_look_ahead(pass_: Pass, strategy: Strategy) -> bool:
         return False
     if parts.controller_inputs == "predictions" or parts.use_progress:
         return False
-    few = steps_needed(pass_) <= FEW
+    few = steps_needed(pass_, strategy) <= FEW
     return not few and pass_.controllers.may_look_ahead(rows.shape[1])
 
 
-def steps_needed(pass_: Pass) -> int:
-    """Return after how many steps all rows had stopped in the last pass of this kind, or 1."""
+def steps_needed(pass_: Pass, strategy: Strategy) -> int:
+    """Return after how many steps all rows had stopped in the last pass of this kind, or 1.
+
+    A strategy that never stops early needs all, so that its sums have one order in every pass.
+    """
+    if type(strategy).settled is Strategy.settled:
+        return pass_.model.max_steps
     return pass_.controllers.steps_needed.get((pass_.learning, pass_.noise is None), 1)
 
 
@@ -60,7 +65,11 @@ def look_ahead(pass_: Pass, strategy: Strategy, alpha: float) -> int:
     ahead, h0, last = Ahead(pass_, alpha), pass_.h0, pass_.model.max_steps
     runs, count, width = h0.shape
     most = min(last, MOST_AHEAD // max(1, h0.numel()))
-    size, kept, waiting = min(steps_needed(pass_), most), h0.new_empty(runs, most, count, width), 0
+    size, kept, waiting = (
+        min(steps_needed(pass_, strategy), most),
+        h0.new_empty(runs, most, count, width),
+        0,
+    )
     places, choosing = kept.unbind(1), slice(pass_.chosen)
     direct = runs == 1 and not pass_.rows.whole
     nodes = pass_.rows.nodes[0, choosing]
