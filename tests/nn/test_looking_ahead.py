@@ -121,3 +121,16 @@ def test_a_training_in_float32_is_the_same_bit_by_bit(
     assert torch.equal(log, expected_log)
     assert all(torch.equal(a, b) for a, b in zip(states, expected, strict=True))
     assert len(set(log[:, 4].flatten().tolist())) > 1 or epsilon == 1
+
+
+def test_a_checkpoint_remembers_how_many_steps_were_needed() -> None:
+    world, model = World.random(2, nodes=30), spread()
+    told(model, world, [[0, 1, 2], [3, 4, 5]])
+    assert model.controllers is not None
+    assert set(model.controllers.steps_needed.values()) != {1}
+    kept, fresh = looking_ahead.kept_steps(model), spread()
+    looking_ahead.restore_steps(fresh, kept)
+    assert fresh.controllers is not None
+    known = model.controllers.steps_needed
+    assert {kind: fresh.controllers.steps_needed[kind] for kind in known} == known
+    assert looking_ahead.kept_steps(model.backbone) == {}

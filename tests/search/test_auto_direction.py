@@ -22,6 +22,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto_search, "RUNS_BY_VALIDATION", ((1000, 2),))
     monkeypatch.setattr(auto_search, "ROUNDS", 1)
     monkeypatch.setattr(auto_search, "VARIATIONS", 2)
+    monkeypatch.setattr(auto, "ENOUGH_TO_TELL", 20)
     few = [c for c in CANDIDATES if c.name in ("residual SAGE", "1 step", "no propagation")]
     monkeypatch.setattr(auto, "CANDIDATES", few)
 
@@ -62,6 +63,15 @@ def test_controllers_may_be_on_what_reads_one_way(
     assert choice.settings.strategy == "l2b"
     found = {t.candidate.settings({}).inputs.direction for t in choice.trials if t.epochs == 5}
     assert "in" in found
+
+
+def test_few_validation_nodes_cannot_tell_a_direction(
+    short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto, "ENOUGH_TO_TELL", 100)
+    graph, splits = followers()
+    choice = auto.choose(graph, splits, "none", budget=60.0, threads=1)
+    assert {t.candidate.settings({}).inputs.direction for t in choice.trials} == {"both"}
 
 
 def test_other_graphs_are_read_both_ways(short: None) -> None:

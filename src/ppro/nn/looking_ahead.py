@@ -7,17 +7,21 @@ time would have them; whether they exceed ε is all that is made of them without
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ppro.compute.ranks import ALONE
+from ppro.nn.controllers import Controllers
 from ppro.nn.strategies.base import Strategy
 
 if TYPE_CHECKING:
     from ppro.nn.forward_pass import Pass
 
+_KINDS = ((False, False), (False, True), (True, False), (True, True))
+"""Of passes: whether they teach the controllers, and whether they are without noise."""
 FEW, MOST_AHEAD = 2, 2**20
 """Steps up to which one at a time is as fast, and most numbers of embeddings that wait for a look.
 """
@@ -55,6 +59,25 @@ def note_steps(pass_: Pass, strategy: Strategy, needed: int) -> None:
     if strategy.ahead and not torch.compiler.is_compiling():
         kind = pass_.learning, pass_.noise is None
         pass_.controllers.steps_needed[kind] = needed
+
+
+def kept_steps(model: nn.Module) -> dict[str, Tensor]:
+    """Return what the passes of a model need to remember, for a checkpoint; nothing where none do.
+
+    The order of sums depends on it, so that a training that goes on has the bits of one that was
+    not stopped.
+    """
+    found = getattr(model, "controllers", None)
+    if not isinstance(found, Controllers):
+        return {}
+    return {"ahead": torch.tensor([found.steps_needed.get(kind, 1) for kind in _KINDS])}
+
+
+def restore_steps(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Remember what :func:`kept_steps` returned."""
+    found = getattr(model, "controllers", None)
+    if isinstance(found, Controllers):
+        found.steps_needed = dict(zip(_KINDS, state["ahead"].tolist(), strict=True))
 
 
 def look_ahead(pass_: Pass, strategy: Strategy, alpha: float) -> int:

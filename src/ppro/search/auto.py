@@ -34,6 +34,8 @@ MANY_FEATURES = 1_000_000
 """Stored features above which dropping them takes longer than all else."""
 ONE_WAY, OF_ONE_WAY = 2, 0.5
 """How many of the best read edges one way too, and what share of the time left that may take."""
+ENOUGH_TO_TELL = 200
+"""Validation nodes from which on a direction is tried: with fewer, luck would choose it."""
 
 
 @in_float32()
@@ -63,7 +65,8 @@ def choose(
     cores = threads or available_cores()
     check_direction(graph, given.get("direction", "both"))
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)
-    is_open = seems_directed(graph) and "direction" not in given
+    told = int(splits.val[0].sum()) >= ENOUGH_TO_TELL
+    is_open = told and seems_directed(graph) and "direction" not in given
     search = (DirectedSearch if is_open else Search)(race, strategy, start, start + budget)
     return search.choice(suitable(splits, given))
 

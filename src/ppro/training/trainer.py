@@ -13,6 +13,7 @@ from ppro.compute.capture import Replay
 from ppro.compute.noise import Noise
 from ppro.errors import RunError
 from ppro.nn import losses
+from ppro.nn.looking_ahead import kept_steps, restore_steps
 from ppro.nn.network import Inputs, Network, Outcome, Rows
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
@@ -187,7 +188,7 @@ class Trainer:
         kept = {f"record.{name}": value for name, value in self.record.state().items()}
         for i, optimiser in enumerate(self.optimisers):
             kept |= {f"adam.{i}.{name}": getattr(optimiser, name) for name in ("flat", *_MOMENTS)}
-        return kept
+        return kept | kept_steps(self.model)
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Bring a trainer that has just been made to where :meth:`state` was taken.
@@ -197,6 +198,7 @@ class Trainer:
         """
         self.record.restore({name: state[f"record.{name}"] for name in self.record.state()})
         self.select(self.record.held)
+        restore_steps(self.model, state)
         for i, optimiser in enumerate(self.optimisers):
             optimiser.hold(state[f"adam.{i}.flat"])
             for name in _MOMENTS:
