@@ -16,7 +16,7 @@ from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import RunError
 from ppro.graph.core import Graph
 from ppro.settings.settings import Settings
-from ppro.training.checkpoint import Checkpointing, Keeper, write_durably
+from ppro.training.checkpoint import FORMAT, Checkpointing, Keeper, write_durably
 from ppro.training.fit import Fit, fit
 from ppro.training.optim import RunAdam
 from ppro.training.stopping import Record
@@ -213,7 +213,9 @@ def test_a_checkpoint_of_another_format_is_refused(
     for header, found in (('{"format": 99}', "99"), ("{", "unknown"), ("[]", "unknown")):
         path = str(tmp_path / "part-0.safetensors")
         save_file({"x": torch.zeros(1)}, path, metadata={"ppro": header})
-        with pytest.raises(RunError, match=f"format {found}, but this version reads format 2"):
+        with pytest.raises(
+            RunError, match=f"format {found}, but this version reads format {FORMAT}"
+        ):
             fit(graph, splits, runs_of(), checkpoint=tmp_path, resume=True)
 
 

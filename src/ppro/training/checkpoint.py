@@ -29,7 +29,7 @@ from ppro.training.fingerprint import Fingerprint, differing
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 LOCK = f"{HIDDEN}lock"
 _PART = "part-{}.safetensors"
 
