@@ -14,7 +14,7 @@ def done(steps: list[int], priorities: list[float], test: float = 80.0) -> Done:
     shares = torch.bincount(torch.tensor(steps), minlength=3) / len(steps)
     return Done(
         Job(Settings(max_steps=2), 0),
-        *(70.0, test, 70.0, sum(steps) / len(steps), 2, shares.tolist()),
+        *(70.0, test, 70.0, test, sum(steps) / len(steps), 2, shares.tolist()),
         torch.tensor(steps),
         torch.tensor(priorities),
         torch.tensor([0.5, 0.7]),

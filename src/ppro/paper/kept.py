@@ -21,7 +21,7 @@ def kept_of(runs: Sequence[Done], *, tested: bool, curves: bool) -> dict[str, An
     """
     found: dict[str, Any] = spread("val", [done.worth for done in runs])
     if tested:
-        found |= spread("test", [done.test_accuracy for done in runs])
+        found |= spread("test", [done.test_score for done in runs])
         found["diagnosis"] = _diagnosis(runs)
     else:
         found["off_common"] = round(statistics.fmean(1 - max(d.step_shares) for d in runs), 5)

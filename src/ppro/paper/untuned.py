@@ -45,6 +45,8 @@ NETWORKS = {
     "res-sage": "residual SAGE",
 }
 """Plain networks: they have no controllers."""
+_TUNED = ("l2b", "l2u", "res-sage-l2b", "res-gcn-l2u")
+OF_EACH = CONFIGURATIONS // len(_TUNED)
 _SAGE: Mapping[str, Any] = {"norm": "none", "linear_first": False, "max_steps": 1}
 """The original of two layers, of the residual one."""
 
@@ -71,8 +73,9 @@ def network(dataset: str, name: str) -> Entrant:
     drawn = find_method(method).candidates(kind_of(dataset), 2 * CONFIGURATIONS)
     if name == "sage":
         drawn = [settings.replace(**_SAGE) for settings in drawn]
+    usual = {"metric": dataset_info(dataset).metric}
     offered = [
-        settings.replace(feature_norm="unit") if i % 2 else settings
+        settings.replace(**usual, **({"feature_norm": "unit"} if i % 2 else {}))
         for i, settings in enumerate(drawn)
     ]
     return Entrant(name, NETWORKS[name], _distinct(offered)[:CONFIGURATIONS])
@@ -80,13 +83,15 @@ def network(dataset: str, name: str) -> Entrant:
 
 @cache
 def tuned(dataset: str) -> Entrant:
-    """Return PPro with as many configurations: both strategies, taught by comparing steps."""
+    """Return PPro with as many configurations, taught by comparing steps.
+
+    Both strategies are on APPNP and on the two residual networks.
+    """
+    kind, usual = kind_of(dataset), {"teaching": "compare", "metric": dataset_info(dataset).metric}
     offered = [
-        settings.replace(teaching="compare", **({"feature_norm": "unit"} if i % 2 else {}))
-        for name in ("l2b", "l2u")
-        for i, settings in enumerate(
-            find_method(name).candidates(kind_of(dataset), CONFIGURATIONS // 2)
-        )
+        settings.replace(**usual, **({"feature_norm": "unit"} if i % 2 else {}))
+        for name in _TUNED
+        for i, settings in enumerate(find_method(name).candidates(kind, OF_EACH))
     ]
     return Entrant("ppro", "PPro, tuned", _distinct(offered)[:CONFIGURATIONS])
 
@@ -113,7 +118,8 @@ class Untuned(Work):
         graph = graph_of(
             self.dataset, plan.data_root, plan.offline, tuple(sorted(self.options.items()))
         )
-        seed = FIRST_SEED + self.row
+        seed, metric = FIRST_SEED + self.row, dataset_info(self.dataset).metric
+        own: dict[str, Any] = {"seed": seed, "metric": metric}
         where: Any = {"data_root": plan.data_root, "offline": plan.offline}
         splits = make_splits(graph, self.dataset, self.split, 1, seed, **where)
         use_threads(CORES)
@@ -121,10 +127,10 @@ class Untuned(Work):
         if self.budget:
             seconds = self.budget if plan.configurations else min(self.budget, QUICK_BUDGET)
             limits: Any = {"budget": float(seconds), "start": begin, **speed}
-            choice, final = search_and_plan(graph, splits, None, {"seed": seed}, **limits)
+            choice, final = search_and_plan(graph, splits, None, own, **limits)
             settings, until, chosen = choice.settings, final.until, choice.facts()
         else:
-            settings, until, chosen = plain_settings(graph).replace(seed=seed), None, None
+            settings, until, chosen = plain_settings(graph).replace(**own), None, None
         settings = settings.replace(**plan.changes)
         if until is None:
             result = fit(graph, splits, [settings], **speed)  # type: ignore[arg-type]
@@ -141,8 +147,9 @@ class Untuned(Work):
             "settings": json_settings(settings),
             "epochs": int(result.history.epochs[0]),
             "search": chosen,
-            **spread("val", result.val_accuracy.tolist()),
-            **spread("test", result.test_accuracy.tolist()),
+            "metric": metric,
+            **spread("val", (100 * result.val_score).tolist()),
+            **spread("test", (100 * result.test_score).tolist()),
         }
         plan.store.write(self.place, record)
         return f"{self.place}: {record['test_mean']:.2f} in {record['seconds']:.0f} s"

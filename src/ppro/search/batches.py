@@ -42,6 +42,7 @@ class Done:
 
     Args:
         val_score: validation accuracy, or the metric that the settings name.
+        test_score: the same on test nodes.
         step_shares: the shares of the nodes that stopped at step 0, 1 … L.
         steps: of every node. Shape ``[n]``.
         priorities: of every node. Shape ``[n]``.
@@ -53,6 +54,7 @@ class Done:
     val_accuracy: float
     test_accuracy: float
     val_score: float
+    test_score: float
     mean_step: float
     epochs: int
     step_shares: list[float]
@@ -139,13 +141,14 @@ def _train(
 
 def _done(job: Job, run: int, result: Fit) -> Done:
     steps, depth = result.nodes.steps[run], job.settings.network.max_steps
-    accuracy, epochs = float(result.val_accuracy[run]), int(result.history.epochs[run])
-    is_accuracy = METRICS.get(job.settings.training.metric).is_accuracy
+    accuracies = float(result.val_accuracy[run]), float(result.test_accuracy[run])
+    scores, epochs = accuracies, int(result.history.epochs[run])
+    if not METRICS.get(job.settings.training.metric).is_accuracy:
+        scores = 100 * float(result.val_score[run]), 100 * float(result.test_score[run])
     return Done(
         job,
-        accuracy,
-        float(result.test_accuracy[run]),
-        accuracy if is_accuracy else 100 * float(result.val_score[run]),
+        *accuracies,
+        *scores,
         float(steps.float().mean()),
         epochs,
         (torch.bincount(steps.long(), minlength=depth + 1) / steps.numel()).tolist(),
