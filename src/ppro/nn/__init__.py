@@ -6,9 +6,9 @@ same network for many runs at once, which ``fit`` trains: ``forward_pass`` is li
 Algorithm 1, ``looking_ahead`` several of its steps at once, ``losses`` has one function per
 equation, ``controllers`` and ``controller_blocks`` are F_p and F_w, ``priority`` and ``strategies``
 what they see and decide; ``comparing`` has controllers that compare steps, beside the paper's.
-``network`` says what a trainer asks of any network and ``large_inputs`` prepares large graphs for
-one; ``part`` is what ``backbones`` and ``rivals`` have in common. No optimiser, no epoch and no
-file lives here.
+``network`` says what a trainer asks of any network, ``wrapped`` what one around a backbone answers;
+``large_inputs`` prepares large graphs for one; ``part`` is what ``backbones`` and ``rivals`` have
+in common. No optimiser, no epoch and no file lives here.
 """
 
 from typing import TYPE_CHECKING

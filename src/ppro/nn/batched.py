@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ppro.compute.noise import Noise
 from ppro.compute.ranks import ALONE, Ranks
@@ -12,11 +12,12 @@ from ppro.nn import losses
 from ppro.nn.backbones import Backbone
 from ppro.nn.controllers import Controllers
 from ppro.nn.forward_pass import Pass
-from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.network import Inputs, Outcome, Rows
 from ppro.nn.part import NetworkSizes
 from ppro.nn.priority import measures_of
 from ppro.nn.strategies import Strategy
 from ppro.nn.strategies.full_depth import FullDepth
+from ppro.nn.wrapped import Wrapped
 from ppro.parts import BACKBONES, STRATEGIES
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.settings import Settings
@@ -25,7 +26,7 @@ SMALLEST_MEAN = 1e-9
 """Keeps priorities finite where all of them are 0."""
 
 
-class PProNetwork(Network):
+class PProNetwork(Wrapped):
     """Backbone + propagation controller + weight controller, for R runs at once.
 
     Args:
@@ -46,6 +47,7 @@ class PProNetwork(Network):
 
     run_buffers: ClassVar[tuple[str, ...]] = ("epsilon", "lambda1", "lambda2")
 
+    controllers: Controllers | None
     epsilon: Tensor
     lambda1: Tensor
     lambda2: Tensor
@@ -103,32 +105,6 @@ class PProNetwork(Network):
     def chooses(self) -> bool:
         """Tell whether nodes choose their step; else all of them take L."""
         return self.controllers is not None and self.parts.use_propagation
-
-    def theta(self) -> list[nn.Parameter]:
-        """θ: the backbone."""
-        return list(self.backbone.parameters())
-
-    def phi(self) -> list[nn.Parameter]:
-        """φ: both controllers."""
-        return [] if self.controllers is None else list(self.controllers.parameters())
-
-    def decayed(self) -> list[nn.Parameter]:
-        """Return the part of θ that weight decay acts on where it is not for all of it."""
-        return self.backbone.decayed()
-
-    def between(self) -> list[nn.Parameter]:
-        """Return the backbone's layers of the steps."""
-        return self.backbone.between()
-
-    def statistics(self) -> list[nn.Parameter]:
-        """Return the backbone's running means."""
-        return self.backbone.statistics()
-
-    def reach(self) -> int | None:
-        """Return how many hops away a node can matter; None where the backbone does not say."""
-        if self.backbone.hops is None:
-            return None
-        return self.max_steps * self.backbone.hops + self.backbone.hops_before
 
     def forward(
         self,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import ClassVar, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ppro.compute.blocks import row_blocks
 from ppro.compute.noise import Noise
@@ -20,11 +20,12 @@ from ppro.nn.comparing.evidence import centred_scores, evidence, log_predictions
 from ppro.nn.comparing.predictions import StepPredictions
 from ppro.nn.comparing.sight import Sight
 from ppro.nn.forward_pass import Pass
-from ppro.nn.network import Inputs, Network, Outcome, Rows
+from ppro.nn.network import Inputs, Outcome, Rows
 from ppro.nn.part import NetworkSizes
 from ppro.nn.priority import measures_of
 from ppro.nn.strategies import Strategy
 from ppro.nn.strategies.given import EveryStep, GivenSteps
+from ppro.nn.wrapped import Wrapped
 from ppro.parts import BACKBONES, STRATEGIES
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.settings import PPRO, Settings
@@ -39,7 +40,7 @@ def compares(settings: Settings) -> bool:
     return wanted and bool(STRATEGIES.get(settings.strategy).learns)
 
 
-class ComparingNetwork(Network):
+class ComparingNetwork(Wrapped):
     """A backbone, and controllers that compare its steps by what it predicts there.
 
     While it trains, every run may have judges: further backbones of the same kind, each blind to
@@ -54,7 +55,10 @@ class ComparingNetwork(Network):
     """
 
     run_buffers: ClassVar[tuple[str, ...]] = ("lambda1", "lambda2")
+    hops_of_view: ClassVar[int] = 1
+    """Controllers see what the neighbours of a node predict."""
 
+    controllers: ComparingControllers
     lambda1: Tensor
     lambda2: Tensor
     epsilon: Tensor
@@ -128,32 +132,6 @@ class ComparingNetwork(Network):
         for parameter in self.backbone.parameters():
             parameter.data = parameter.data[:: 1 + self.judges].clone()
         self.judges = 0
-
-    def theta(self) -> list[nn.Parameter]:
-        """θ: the backbone, and those of the judges."""
-        return list(self.backbone.parameters())
-
-    def phi(self) -> list[nn.Parameter]:
-        """φ: both controllers."""
-        return list(self.controllers.parameters())
-
-    def decayed(self) -> list[nn.Parameter]:
-        """The part of θ that weight decay acts on where it is not for all of it."""
-        return self.backbone.decayed()
-
-    def between(self) -> list[nn.Parameter]:
-        """The backbone's layers of the steps."""
-        return self.backbone.between()
-
-    def statistics(self) -> list[nn.Parameter]:
-        """The backbone's running means."""
-        return self.backbone.statistics()
-
-    def reach(self) -> int | None:
-        """How many hops away a node can matter: one more than L steps, for the neighbours' view."""
-        if self.backbone.hops is None:
-            return None
-        return self.max_steps * self.backbone.hops + self.backbone.hops_before + 1
 
     def forward(self, inputs: Inputs, rows: Rows, noise: Noise | None = None) -> Outcome:
         """Choose a step for every row by the predictions of all nodes, then classify it there."""
