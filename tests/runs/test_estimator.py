@@ -70,7 +70,7 @@ def test_it_is_the_same_training_as_fit(graph: ppro.Graph) -> None:
     settings = [
         Settings(
             **{"hidden": 8, "epochs": 25, "max_steps": 3, "lr": 0.05, "strategy": "l2u"},
-            **{"teaching": "compare", "lambda1": 0.5, "seed": seed},
+            **{"teaching": "compare", "warm_up": 6, "settle": 12, "lambda1": 0.5, "seed": seed},
         )
         for seed in (4, 5)
     ]
