@@ -95,7 +95,8 @@ def test_a_dataset_of_a_script_is_listed_described_trained_and_opened(
     assert ended.status == 0, ended.err
     facts = json.loads(ended.out)
     assert (facts["dataset"], facts["split"]) == ("ring", "random-60-20-20")
-    assert facts["notes"][0] == "the ring is made for a test."
+    few = "few epochs: of 2, controllers warm up in 0 and settle in 1"
+    assert [note.split(";")[0] for note in facts["notes"]] == ["the ring is made for a test.", few]
     assert ppro(*load, "predict", "run", "--out", "nodes.csv").status == 0
     assert len(Path("nodes.csv").read_text(encoding="utf-8").splitlines()) == 61
     assert "ring" in ppro(*load, "parts").out

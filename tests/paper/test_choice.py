@@ -11,6 +11,7 @@ from ppro.paper import choice as choosing
 from ppro.paper import design, fresh, shipped
 from ppro.paper.cells import Cell
 from ppro.paper.choice import Proposal, choose, recipe_of
+from ppro.paper.contest import METHODS
 from ppro.paper.experiment import Candidate, Plan, json_settings
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
@@ -47,6 +48,20 @@ def test_validation_decides(tmp_path: Path) -> None:
     choice = choose("texas", "l2b", store)
     assert choice is not None
     assert choice.candidate.settings.controllers.use_progress
+
+
+def test_equal_offers_count_once_all_methods_have_them(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, "l2b", 90.0, 80.0)
+    for strategy in ("none", "l2b", "l2u"):
+        assert choosing.OFFERED not in choosing.proposals("texas", "l2b", store)
+        settings = Settings(strategy=strategy, dropout=0.2)
+        result = {"val_mean": 91.0, "test_mean": 80.0, "settings": settings}
+        place, method = f"offers/texas/{strategy}", METHODS[strategy]
+        keep(store, place, result, method=method, runs=10, configurations=24)
+    found = choosing.proposals("texas", "l2b", store)[choosing.OFFERED]
+    assert found.candidate.settings == Settings(strategy="l2b", dropout=0.2)
+    assert found.configurations == 16 + FINALS.new + PLAYOFFS.new + 24
 
 
 def measure(store: Store, settings: Settings, val: float, test: float, runs: int = 50) -> None:

@@ -11,6 +11,7 @@ from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.search import auto, auto_search
 from ppro.search.auto_candidates import CANDIDATES
+from ppro.search.auto_trials import Choice
 from ppro.search.choice import searches
 
 
@@ -39,6 +40,11 @@ def followers(nodes: int = 200, *, directed: bool | None = None) -> tuple[Graph,
     edges, y = torch.tensor(pairs).T, torch.from_numpy(labels)
     graph = Graph.build("followers", edges, x, y, directed=directed)
     return graph, make_splits(graph, "followers", "random-60-20-20", 2, 0)
+
+
+def directions(choice: Choice) -> set[str]:
+    """Which ways edges were read by all that was tried."""
+    return {trial.candidate.settings({}).inputs.direction for trial in choice.trials}
 
 
 def test_a_directed_graph_is_read_one_way_where_that_is_better(short: None) -> None:
@@ -71,7 +77,7 @@ def test_few_validation_nodes_cannot_tell_a_direction(
     monkeypatch.setattr(auto, "ENOUGH_TO_TELL", 100)
     graph, splits = followers()
     choice = auto.choose(graph, splits, "none", budget=60.0, threads=1)
-    assert {t.candidate.settings({}).inputs.direction for t in choice.trials} == {"both"}
+    assert directions(choice) == {"both"}
 
 
 def test_other_graphs_are_read_both_ways(short: None) -> None:
@@ -79,7 +85,7 @@ def test_other_graphs_are_read_both_ways(short: None) -> None:
     told = list[str]()
     choice = auto.choose(graph, splits, "none", budget=60.0, threads=1, tell=told.append)
     assert not any("one way" in line for line in told)
-    assert {t.candidate.settings({}).inputs.direction for t in choice.trials} == {"both"}
+    assert directions(choice) == {"both"}
     with pytest.raises(SettingsError, match="followers: its edges have no direction"):
         auto.choose(graph, splits, "none", fixed={"direction": "in"}, budget=60.0)
 

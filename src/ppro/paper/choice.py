@@ -37,7 +37,8 @@ class Proposal:
 def proposals(dataset: str, strategy: str, store: Store) -> dict[str, Proposal]:
     """Return the winner of the searches and of each round, in their order.
 
-    A round of a graph counts when the backbone alone and both strategies have had it.
+    A round of a graph, and equal offers, count when the backbone alone and both strategies have had
+    them.
 
     Args:
         strategy: l2b, l2u, or none for the backbone alone.
@@ -55,10 +56,10 @@ def proposals(dataset: str, strategy: str, store: Store) -> dict[str, Proposal]:
     if later is not None:
         number += later.configurations
         found[LATER] = replace(later, configurations=number)
-    offered = store.one(f"offers/{dataset}/{strategy}")
-    if offered is not None:
-        number += offered["configurations"]
-        found[OFFERED] = Proposal(candidate_of(offered, offered["runs"]), number)
+    offered = {one: store.one(f"offers/{dataset}/{one}") for one in METHODS}
+    if None not in offered.values() and (own := offered[strategy]) is not None:
+        number += own["configurations"]
+        found[OFFERED] = Proposal(candidate_of(own, own["runs"]), number)
     return found
 
 

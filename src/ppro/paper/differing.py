@@ -5,7 +5,6 @@ nearly alike, the one is taken whose nodes differ; validation still decides amon
 """
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from ppro.paper.statistics import compare
@@ -56,4 +55,4 @@ def _is_close(best: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         return True
     found = compare(best["val"], other["val"])
     spread = found.standard_error if len(best["val"]) > 1 else 0.0
-    return fmean(best["val"]) - fmean(other["val"]) <= max(TOLERATED, spread)
+    return found.difference <= max(TOLERATED, spread)

@@ -22,6 +22,7 @@ from ppro.graph.core import Graph
 from ppro.graph.direction import check_direction, seems_directed
 from ppro.search.auto_candidates import CANDIDATES, Candidate, distinct
 from ppro.search.auto_inputs import input_settings
+from ppro.search.auto_picking import best_of
 from ppro.search.auto_race import Race, Racer, common_epochs
 from ppro.search.auto_search import Search
 from ppro.search.auto_trials import Choice
@@ -65,8 +66,8 @@ def choose(
     cores = threads or available_cores()
     check_direction(graph, given.get("direction", "both"))
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)
-    told = int(splits.val[0].sum()) >= ENOUGH_TO_TELL
-    is_open = told and seems_directed(graph) and "direction" not in given
+    enough = int(splits.val[0].sum()) >= ENOUGH_TO_TELL
+    is_open = enough and seems_directed(graph) and "direction" not in given
     search = (DirectedSearch if is_open else Search)(race, strategy, start, start + budget)
     return search.choice(suitable(splits, given))
 
@@ -86,9 +87,8 @@ class DirectedSearch(Search):
     def _one_way(self, kept: Sequence[Racer]) -> list[Racer]:
         """Return the best with edges read one way, as far as they train as long in time."""
         epochs, racers = common_epochs(kept), list[Racer]()
-        room, going = OF_ONE_WAY * self._room(), [racer for racer in kept if not racer.trouble]
-        best = sorted(going, key=lambda racer: -racer.trials(epochs)[0].score)
-        for base in best[:ONE_WAY]:
+        room = OF_ONE_WAY * self._room()
+        for base in best_of(kept, ONE_WAY):
             for candidate in one_way(base.candidates[0]):
                 room -= base.epoch_seconds * epochs
                 racer = self._entered([candidate], base.runs) if room >= 0 else None
