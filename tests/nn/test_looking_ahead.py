@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from ppro.nn import looking_ahead
+from ppro.nn import controllers, looking_ahead
 from ppro.nn.batched import PProNetwork
+from ppro.nn.strategies import learn_to_break
 from ppro.paper.bench.cases import bench_graph
 from ppro.settings.settings import Settings
 from ppro.training.assembly import prepare_inputs, rows_from_masks
@@ -70,13 +71,34 @@ def test_passes_are_the_same_in_float64(
         torch.testing.assert_close(a, b, atol=1e-10, rtol=1e-10)
 
 
+@pytest.mark.parametrize("bias", [-6.0, -2.0, 0.0, 2.0, 1e3])
+@pytest.mark.parametrize("form", ["class", "hidden"])
+@pytest.mark.parametrize("kept", [3, 100])
+@pytest.mark.parametrize("strategy", ["l2b", "l2u"])
+def test_what_a_gpu_does_is_the_same_too(
+    strategy: str, form: str, bias: float, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There the host looks at nothing in the middle of a pass, and runs share their products."""
+    world, model = World.random(2, nodes=30), spread(strategy, form=form)
+    assert model.controllers is not None
+    model.controllers.propagation_bias.data.fill_(bias)
+    rows = [list(range(0, 30, 2)), list(range(9))]
+    one_by_one(monkeypatch)
+    expected = told(model, world, rows)
+    for module in (looking_ahead, learn_to_break, controllers):
+        monkeypatch.setattr(module, "may_ask", lambda _: False)
+    monkeypatch.setattr(looking_ahead, "MOST_ON_GPU", kept * 15 * 2 * model.backbone.width)
+    for a, b in zip(told(model, world, rows), expected, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-10, rtol=1e-10)
+
+
 def test_steps_after_the_last_row_has_stopped_are_hardly_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A pass makes as many steps as the last one of its kind needed, and doubles them."""
     world, model, made = World.random(2, nodes=30), spread(), []
-    controllers = model.controllers
-    assert controllers is not None
+    found = model.controllers
+    assert found is not None
     mix_into = world.inputs.adjacency.mix_into
 
     def counted(*args: Any) -> Tensor:
@@ -84,7 +106,7 @@ def test_steps_after_the_last_row_has_stopped_are_hardly_made(
         return mix_into(*args)
 
     def steps_made(bias: float) -> int:
-        controllers.propagation_bias.data.fill_(bias)
+        found.propagation_bias.data.fill_(bias)
         made.clear()
         model(world.inputs, world.all_rows(2))
         return len(made)

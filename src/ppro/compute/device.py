@@ -21,3 +21,8 @@ def find_device(wanted: str | torch.device) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise SettingsError(f"device {wanted}: this machine has no such one; use cpu")
     return device
+
+
+def may_ask(values: torch.Tensor) -> bool:
+    """Tell whether the host may look at values in the middle of the work; a GPU would stall."""
+    return not values.is_cuda

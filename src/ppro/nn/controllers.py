@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.blocks import row_blocks
+from ppro.compute.device import may_ask
 from ppro.compute.layers import uniform, zeros
 from ppro.parts.choices import WeightForm
 
@@ -121,6 +122,11 @@ class Controllers(nn.Module):
             Shape ``[R, steps, m]``.
         """
         runs, steps, rows, width = h.shape
+        if not may_ask(h):
+            u = torch.bmm(h.reshape(runs, -1, width), weight).view(runs, steps, rows, -1)
+            u = u.add_(constant.unsqueeze(1)).relu_().view(runs, steps * rows, -1)
+            logits = torch.baddbmm(self.propagation_bias, u, self.propagation_head)
+            return logits.view(runs, steps, rows).sigmoid_()
         logits = h.new_empty(runs, steps * rows)
         heads = self.propagation_head.view(runs, -1)
         of_runs = (part.unbind() for part in (constant, weight, heads, h, logits))

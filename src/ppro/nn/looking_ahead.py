@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from ppro.compute.device import may_ask
 from ppro.compute.ranks import ALONE
 from ppro.nn.controllers import Controllers
 from ppro.nn.strategies.base import Strategy
@@ -22,21 +23,21 @@ if TYPE_CHECKING:
 
 _KINDS = ((False, False), (False, True), (True, False), (True, True))
 """Of passes: whether they teach the controllers, and whether they are without noise."""
-FEW, MOST_AHEAD = 2, 2**20
-"""Steps up to which one at a time is as fast, and most numbers of embeddings that wait for a look.
-"""
+FEW, MOST_AHEAD, MOST_ON_GPU = 2, 2**20, 2**26
+"""Steps up to which one at a time is as fast, and most numbers of embeddings that wait for a look:
+as many as caches hold, and on a GPU as its memory can spare."""
 
 
 def may_look_ahead(pass_: Pass, strategy: Strategy) -> bool:
     """Tell whether the strategy may be shown several steps of a linear backbone at once.
 
-    Processes that share a graph ask each other after every step; a GPU is never asked whether all
-    rows have stopped.
+    Processes that share a graph ask each other after every step. A GPU is never asked whether all
+    rows have stopped, and sees all steps.
     """
-    if not strategy.ahead or pass_.h0_all.is_cuda or torch.compiler.is_compiling():
+    if not strategy.ahead or torch.compiler.is_compiling():
         return False
     parts, rows = pass_.model.parts, pass_.h0
-    if pass_.ranks is not ALONE or 2 * rows.numel() > MOST_AHEAD:
+    if pass_.ranks is not ALONE or _room(rows) < 2:
         return False
     if parts.controller_inputs == "predictions" or parts.use_progress:
         return False
@@ -44,12 +45,18 @@ def may_look_ahead(pass_: Pass, strategy: Strategy) -> bool:
     return not few and pass_.controllers.may_look_ahead(rows.shape[1])
 
 
+def _room(rows: Tensor) -> int:
+    """Return how many steps of the rows there is memory for."""
+    most = MOST_AHEAD if may_ask(rows) else MOST_ON_GPU
+    return most // max(1, rows.numel())
+
+
 def steps_needed(pass_: Pass, strategy: Strategy) -> int:
     """Return after how many steps all rows had stopped in the last pass of this kind, or 1.
 
     A strategy that never stops early needs all, so that its sums have one order in every pass.
     """
-    if type(strategy).settled is Strategy.settled:
+    if type(strategy).settled is Strategy.settled or not may_ask(pass_.h0):
         return pass_.model.max_steps
     return pass_.controllers.steps_needed.get((pass_.learning, pass_.noise is None), 1)
 
@@ -87,7 +94,7 @@ def look_ahead(pass_: Pass, strategy: Strategy, alpha: float) -> int:
     """
     ahead, h0, last = Ahead(pass_, alpha), pass_.h0, pass_.model.max_steps
     runs, count, width = h0.shape
-    most = min(last, MOST_AHEAD // max(1, h0.numel()))
+    most = min(last, _room(h0))
     size, kept, waiting = (
         min(steps_needed(pass_, strategy), most),
         h0.new_empty(runs, most, count, width),

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from ppro.compute.device import may_ask
 from ppro.nn import losses
 from ppro.nn.strategies.base import Ahead, Chance, Path, Strategy, View
 from ppro.parts.choices import Kind
@@ -67,12 +68,13 @@ class LearnToBreak(Strategy):
             torch.gt(chances, self.view.epsilon.unsqueeze(1), out=wants[:, :judged])
         found, which = wants.max(1)
         chosen = found.logical_and_(self.open)
-        if not bool(chosen.any()):
+        asks = may_ask(h)
+        if asks and not bool(chosen.any()):
             return
         places = torch.arange(runs, device=h.device).mul_(steps).unsqueeze(1) + which
         places = places.mul_(rows).add_(torch.arange(rows, device=h.device))
         picked = h.reshape(-1, width).index_select(0, places.view(-1)).view(runs, rows, width)
-        if not bool(chosen.all()):
+        if not (asks and bool(chosen.all())):
             picked = torch.where(chosen.unsqueeze(-1), picked, self.h_tilde)
         self.h_tilde = picked
         self.steps = torch.where(chosen, which + first, self.steps)
@@ -84,7 +86,7 @@ class LearnToBreak(Strategy):
 
     def settled(self) -> bool:
         """Tell whether every row has stopped; on a GPU asking would stall it, so never there."""
-        return not self.open.is_cuda and self.view.ranks.all(not bool(self.open.any()))
+        return may_ask(self.open) and self.view.ranks.all(not bool(self.open.any()))
 
     def loss(self, error: Tensor) -> Tensor:
         """Return L_p^b (Eq. 9), from the probability at the step where each row stopped."""
