@@ -12,7 +12,7 @@ import torch
 from ppro.data import Splits, load_graph, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
-from ppro.search import auto, auto_race, auto_search
+from ppro.search import auto, auto_picking, auto_race, auto_search
 from ppro.search.auto_candidates import CANDIDATES, PLAIN, Candidate, distinct
 from ppro.search.auto_race import Race, Racer
 from ppro.search.auto_trials import Trial, best_first
@@ -33,7 +33,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto_search, "FIRST_EPOCHS", 5)
     monkeypatch.setattr(auto_search, "SECOND_EPOCHS", 10)
     monkeypatch.setattr(auto_search, "LEARNING", 12)
-    monkeypatch.setattr(auto_search, "RUNS_BY_VALIDATION", ((1000, 2),))
+    monkeypatch.setattr(auto_picking, "RUNS_BY_VALIDATION", ((1000, 2),))
     monkeypatch.setattr(auto_search, "ROUNDS", 1)
 
 

@@ -9,7 +9,7 @@ import torch
 from ppro.data import Splits, make_splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
-from ppro.search import auto, auto_search
+from ppro.search import auto, auto_picking, auto_search
 from ppro.search.auto_candidates import CANDIDATES
 from ppro.search.auto_trials import Choice
 from ppro.search.choice import searches
@@ -20,7 +20,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few epochs, runs and candidates, so that the time left decides nothing."""
     monkeypatch.setattr(auto_search, "FIRST_EPOCHS", 10)
     monkeypatch.setattr(auto_search, "SECOND_EPOCHS", 40)
-    monkeypatch.setattr(auto_search, "RUNS_BY_VALIDATION", ((1000, 2),))
+    monkeypatch.setattr(auto_picking, "RUNS_BY_VALIDATION", ((1000, 2),))
     monkeypatch.setattr(auto_search, "ROUNDS", 1)
     monkeypatch.setattr(auto_search, "VARIATIONS", 2)
     monkeypatch.setattr(auto, "ENOUGH_TO_TELL", 20)

@@ -55,7 +55,7 @@ def test_a_strategy_without_a_comparing_form_has_the_papers(
 
 @pytest.mark.parametrize("comparing", [True, False])
 def test_a_recipe_says_what_form_its_controllers_have(comparing: bool) -> None:
-    for dataset, compares in (("cora", False), ("planted", comparing)):
+    for dataset, compares in (("cora", True), ("pubmed", False), ("planted", comparing)):
         found = choose_recipe(
             dataset, None, split=None, options={}, changes={"lr": 0.02}, comparing=comparing
         )

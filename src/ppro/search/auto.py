@@ -25,6 +25,7 @@ from ppro.search.auto_inputs import input_settings
 from ppro.search.auto_picking import best_of
 from ppro.search.auto_race import Race, Racer, common_epochs
 from ppro.search.auto_search import Search
+from ppro.search.auto_time import Training
 from ppro.search.auto_trials import Choice
 from ppro.settings.limits import BUDGET
 from ppro.training.threads import available_cores
@@ -50,6 +51,7 @@ def choose(
     device: torch.device | None = None,
     threads: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
+    training: Training | None = None,
 ) -> Choice:
     """Find settings for a graph within a budget of seconds.
 
@@ -58,6 +60,7 @@ def choose(
         strategy: how nodes choose their step; None leaves that to the search too.
         fixed: settings that every candidate has, such as the metric that they are ranked by.
         tell: called with a line now and then.
+        training: what follows; the search also has the time that it leaves.
     """
     if budget <= 0:
         raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
@@ -68,7 +71,8 @@ def choose(
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)
     enough = int(splits.val[0].sum()) >= ENOUGH_TO_TELL
     is_open = enough and seems_directed(graph) and "direction" not in given
-    search = (DirectedSearch if is_open else Search)(race, strategy, start, start + budget)
+    kind = DirectedSearch if is_open else Search
+    search = kind(race, strategy, start, start + budget, training)
     return search.choice(suitable(splits, given))
 
 

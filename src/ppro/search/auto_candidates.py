@@ -165,6 +165,12 @@ CANDIDATES = (
         cost=1.0,
     ),
     Candidate(
+        "APPNP, 8 steps",
+        "neighbours are alike, and features are many",
+        {"max_steps": 8, "alpha": 0.2, "weight_decay": 5e-3},
+        cost=2.2,
+    ),
+    Candidate(
         "residual GCN",
         "neighbours say much, their number too",
         {**_LAYERED, "max_steps": 2},

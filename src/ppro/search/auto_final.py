@@ -11,7 +11,7 @@ from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.search.auto import choose
-from ppro.search.auto_search import SIDE_BY_SIDE
+from ppro.search.auto_time import Training
 from ppro.search.auto_trials import Choice, Trial
 from ppro.search.schedule import schedule_of
 from ppro.training.fit import Fit
@@ -19,7 +19,7 @@ from ppro.training.threads import available_cores
 from ppro.training.trainer import OnEpoch
 
 SEARCH_SHARE = 0.6
-"""Share of the time that the search has; the training has what is left."""
+"""Share of the time that the search has in any case; what the training does not need it has too."""
 LEAST_SEARCH = 0.1
 """Share of the time that it has even where reading the graph took long."""
 MARGIN = 0.06
@@ -57,7 +57,7 @@ def plan_training(choice: Choice, runs: int, epochs: int, cores: int, until: flo
         runs: how many are wanted.
         epochs: likewise, of a run.
     """
-    speed = 1.0 if cores == 1 or runs == 1 else SIDE_BY_SIDE * min(cores, runs)
+    speed = Training(runs, until, cores).speed
     room = max(until - time.monotonic(), 0.0) * speed / max(choice.epoch_seconds, 1e-6)
     needed = min(_needed(choice.trials[0]), epochs)
     fitting = max(1, min(runs, int(room / needed)))
@@ -108,11 +108,11 @@ def search_and_plan(
         raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
     fixed = {key: value for key, value in given.items() if key not in ("seed", "strategy")}
     left = max(start + SEARCH_SHARE * budget - time.monotonic(), LEAST_SEARCH * budget)
-    choice = choose(graph, splits, strategy, fixed=fixed, budget=left, **options)
-    wanted = choice.settings.training.epochs
     cores = options.get("threads") or available_cores()
-    until = start + (1 - MARGIN) * budget
-    plan = plan_training(choice, runs or splits.runs, wanted, cores, until)
+    runs, until = runs or splits.runs, start + (1 - MARGIN) * budget
+    training = Training(runs, until, cores)
+    choice = choose(graph, splits, strategy, fixed=fixed, budget=left, training=training, **options)
+    plan = plan_training(choice, runs, choice.settings.training.epochs, cores, until)
     own = {key: value for key, value in given.items() if key == "seed"}
     own |= schedule_of({**given, "epochs": plan.foreseen}, choice.settings)
     settings = choice.settings.replace(epochs=plan.epochs, **own)

@@ -1,5 +1,6 @@
 """Who of those that compete goes on, and what is known of them before they have trained."""
 
+import math
 from collections.abc import Sequence
 
 from ppro.search.auto_candidates import STEPS
@@ -10,6 +11,8 @@ QUIET = 60
 """Epochs without a better state after which more of them would tell nothing."""
 FAR = 3.0
 """Points that a variation hardly ever gains."""
+RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
+"""Fewer validation nodes than the first number ask for so many runs of a candidate."""
 JUDGED = 5.0
 """What controllers cost in terms of their backbone: that of those that judge them, too."""
 
@@ -65,6 +68,16 @@ def of_each_kind(trials: Sequence[Trial]) -> list[Trial]:
 def is_settled(racers: Sequence[Racer], epochs: int) -> bool:
     """Tell whether nobody has become better for long."""
     return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
+
+
+def runs_to_tell(judges: int) -> int:
+    """Return how many runs of a candidate so few validation nodes ask for."""
+    return next((runs for below, runs in RUNS_BY_VALIDATION if judges < below), 1)
+
+
+def least_error(judges: int) -> float:
+    """Return the standard error of a score near 80 %, over so many validation nodes."""
+    return 100 * math.sqrt(0.16 / max(judges, 1))
 
 
 def price_of_controllers(base: Racer) -> float:

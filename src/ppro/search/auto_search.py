@@ -3,7 +3,8 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 
@@ -12,14 +13,17 @@ from ppro.search.auto_picking import (
     best_of,
     going_on,
     is_settled,
+    least_error,
     near_best,
     of_each_kind,
     price_of_controllers,
     promising,
     rank,
+    runs_to_tell,
 )
 from ppro.search.auto_race import Race, Racer, common_epochs, trials_of
-from ppro.search.auto_trials import Choice, Trial, best_first, joined
+from ppro.search.auto_time import SIDE_BY_SIDE, Training
+from ppro.search.auto_trials import Choice, Trial, best_first, joined, leaders
 
 FIRST, SECOND = 0.45, 0.65
 """Shares of the time after which the first and the second rung end."""
@@ -36,26 +40,27 @@ GLANCED = 0.5
 """Share of the first rung that the first of these may take."""
 FEWEST = 3
 """Candidates that compete, where any do."""
-KEPT, VARIED, VARIATIONS = 4, 2, 6
+KEPT, VARIED, VARIATIONS = 4, 2, 8
 """Candidates that go on after the first rung, how many are varied, and how often."""
-LAST, ROUNDS = 3, 3
+LAST, ROUNDS = 3, 6
 """How many of the best train on further seeds while there is time, and how often."""
-SIDE_BY_SIDE = 0.8
-"""What a core is worth beside others."""
-RUNS_BY_VALIDATION = ((200, 10), (800, 5), (2000, 3), (5000, 2))
-"""Fewer validation nodes than the first number ask for so many runs of a candidate."""
-OF_CONTROLLERS = 0.6
-"""Share of the time of the third rung that they may take."""
+OF_CONTROLLERS, OF_VARIATIONS = 0.6, 0.6
+"""Shares of the time that is left that these may take, one after the other."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """The rungs of a search, from one moment to another."""
+    """The rungs of a search, from one moment to another.
+
+    Args:
+        training: what follows; where it leaves more time, the later rungs have that too.
+    """
 
     race: Race
     strategy: str | None
     start: float
     until: float
+    training: Training | None = None
 
     def choice(self, candidates: Sequence[Candidate]) -> Choice:
         """Let the candidates compete."""
@@ -73,8 +78,9 @@ class Search:
         kept = going_on(racers, KEPT)
         self._advance(kept, SECOND_EPOCHS, self._share(SECOND))
         self._told("second rung", kept)
-        alive = [*kept, *self._third(kept)] if self._is_bare else self._taught(kept)
-        trials = self._settled(alive, alive[0].runs)
+        later = self._longer(kept, taught=self.strategy != "none")
+        alive = [*kept, *later._third(kept)] if self._is_bare else later._taught(kept)
+        trials = self._longer(alive)._settled(alive, alive[0].runs)
         names = {trial.candidate.name for trial in trials}
         others = sorted((t for t in tried if t.candidate.name not in names), key=rank)
         winner = trials[0].candidate
@@ -82,13 +88,24 @@ class Search:
         settings = winner.settings(self.race.given)
         return Choice(settings, (*trials, *others), self._spent(), cost)
 
+    def _longer(self, racers: Sequence[Racer], taught: bool = False) -> Self:
+        """Return the search with the time that training the best of them will leave."""
+        if self.training is None:
+            return self
+        return replace(self, until=max(self.until, self.training.begins(racers, taught)))
+
     def _probed(self, candidates: Sequence[Candidate]) -> Racer:
-        """Return the first candidate after a few epochs: with many runs, where they are cheap."""
+        """Return the first candidate after a few epochs: with many runs, where they are cheap.
+
+        On a GPU the very first compiles what others use too, so that another one is timed.
+        """
         racer = self.race.enter(candidates, 1)
         self.race.advance([racer], 3, self.until)
-        if self._most_runs == 1 or racer.epoch_seconds * self._most_runs * 10 > self._room() / 20:
+        cheap = racer.epoch_seconds * self._most_runs * 10 <= self._room() / 20
+        runs = self._most_runs if cheap else 1
+        if runs == 1 and self.race.device.type != "cuda":
             return racer
-        racer = self.race.enter(candidates, self._most_runs)
+        racer = self.race.enter(candidates, runs)
         self.race.advance([racer], 10, self.until)
         return racer
 
@@ -158,7 +175,7 @@ class Search:
             longer = sum(racer.epoch_seconds for racer in kept) * max(LEARNING - goal, 0)
             goal = max(goal, LEARNING)
             left -= longer + len(more) * price * goal
-        more += self._varied(near_best(bases), goal, left)
+        more += self._varied(near_best(bases), goal, OF_VARIATIONS * left)
         if more and self.race.advance([*kept, *more], goal, self.until):
             self._told("third rung", [*kept, *more])
         return [racer for racer in more if racer.epochs >= common_epochs(kept)]
@@ -224,14 +241,13 @@ class Search:
         """Tell who leads; returns what all have reached."""
         epochs = common_epochs(racers)
         trials = sorted(trials_of(racers, epochs), key=rank)
-        best = ", ".join(f"{t.candidate.name} {t.shown}" for t in trials[:3])
-        runs = "one run" if racers[0].runs == 1 else f"{racers[0].runs} runs"
-        self.race.say(f"{rung}, {len(trials)} tried, {epochs} epochs, {runs} each: {best}")
+        self.race.say(f"{rung}, {leaders(trials)}")
         return trials
 
     def _settled(self, racers: Sequence[Racer], runs: int) -> list[Trial]:
         """Return all trials, the one to choose first, after further runs of the best few."""
-        epochs, error = common_epochs(racers), self._least_error(runs)
+        epochs = common_epochs(racers)
+        error = least_error(self._judges * min(runs, self.race.splits.runs))
         trials = best_first(trials_of(racers, epochs), error)
         costs = {c.name: racer.run_seconds for racer in racers for c in racer.candidates}
         last = of_each_kind(trials)[:LAST]
@@ -263,12 +279,7 @@ class Search:
     @property
     def _most_runs(self) -> int:
         """Return how many runs of a candidate so few validation nodes ask for."""
-        return next((runs for below, runs in RUNS_BY_VALIDATION if self._judges < below), 1)
-
-    def _least_error(self, runs: int) -> float:
-        """Return the standard error of a score near 80 %, over the validation nodes."""
-        nodes = self._judges * min(runs, self.race.splits.runs)
-        return 100 * math.sqrt(0.16 / max(nodes, 1))
+        return runs_to_tell(self._judges)
 
     @property
     def _speed(self) -> float:

@@ -116,6 +116,14 @@ class Choice:
         }
 
 
+def leaders(trials: Sequence[Trial]) -> str:
+    """Return who is best of some trials of as many epochs and runs, the best first."""
+    best = ", ".join(f"{trial.candidate.name} {trial.shown}" for trial in trials[:3])
+    number, epochs = len(trials[0].accuracies), trials[0].epochs
+    runs = "one run" if number == 1 else f"{number} runs"
+    return f"{len(trials)} tried, {epochs} epochs, {runs} each: {best}"
+
+
 def joined(first: Trial, second: Trial) -> Trial:
     """Return two trials of a candidate as one."""
     return replace(
