@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from ppro.paper import choice as choosing
-from ppro.paper import design, fresh, shipped
+from ppro.paper import design, fresh, rounds_tables, shipped
 from ppro.paper.cells import Cell
 from ppro.paper.choice import Proposal, choose, recipe_of
 from ppro.paper.contest import METHODS
-from ppro.paper.experiment import Candidate, Plan, json_settings
+from ppro.paper.experiment import Candidate, Experiment, Plan, json_settings
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
+from ppro.paper.taught import LEAST_STEPS
 from ppro.search.offers import DESIGN, Offer
 from ppro.settings.recipe import parse_recipe, short_recipe_toml
 from ppro.settings.recipes import PAPER_DESIGN, shipped_recipe
@@ -108,11 +109,19 @@ def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:
     assert parse_recipe(short_recipe_toml(made), "made") == made
 
 
-def decide(store: Store, vals: list[float]) -> None:
+def decide(store: Store, vals: list[float], off: float = 0.0) -> None:
     wanted = choosing.decision("texas-l2b", store)
     assert (wanted.first_seed, wanted.tested) == (choosing.FIRST_SEED, False)
+    write_decision(store, wanted, vals, off)
+
+
+def write_decision(store: Store, wanted: Experiment, vals: list[float], off: float) -> None:
     results = [
-        {"method": "", "settings": json_settings(candidate.settings), "val_mean": val}
+        {
+            "method": "",
+            "settings": json_settings(candidate.settings),
+            **{"val_mean": val, "val": [val - 1, val + 1], "val_std": 1.0, "off_common": off},
+        }
         for candidate, val in zip(wanted.candidates, vals, strict=True)
     ]
     store.write(wanted.place, {"runs": 50, "settings": {}, "results": results})
@@ -138,6 +147,39 @@ def test_seeds_of_their_own_decide_between_proposals(
     choice = choose("texas", "l2b", store)
     assert choice is not None
     assert choice.candidate.method == "first"
+
+
+def test_who_keeps_all_nodes_at_one_step_is_taught_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, plan = Store(tmp_path), Plan(tmp_path)
+    own = [Settings(strategy="l2b", max_steps=2, dropout=d) for d in (0.2, 0.3)]
+    proposed = [Proposal(Candidate("l2b", one, 90.0, 6), 16) for one in own]
+    rounds = dict(zip(choosing.ROUNDS, proposed, strict=False))
+    for module in (choosing, rounds_tables):
+        monkeypatch.setattr(module, "proposals", lambda *_: rounds)
+    assert choosing.retaught("texas-l2b", store) is None
+    decide(store, [80.0, 81.0], off=0.3)
+    assert choosing.retaught("texas-l2b", store) is None
+    decide(store, [80.0, 81.0])
+    assert choosing.retaught("texas-none", store) is None
+    again = choosing.retaught("texas-l2b", store, plan)
+    assert again is not None
+    assert (again.first_seed, again.tested, again.runs) == (choosing.FIRST_SEED, False, 50)
+    assert again in choosing.decisions(plan, ["texas-l2b"])
+    for candidate in again.candidates:
+        assert candidate.settings.controllers.teaching == "compare"
+        assert candidate.settings.training.dropout == 0.3
+        assert candidate.settings.network.max_steps == LEAST_STEPS
+    for vals, best, number in (([80.6] * 4, "compare", 20), ([80.4] * 4, "paper", 20)):
+        write_decision(store, again, vals, off=0.3)
+        choice = choose("texas", "l2b", store)
+        assert choice is not None
+        assert choice.candidate.settings.controllers.teaching == best
+        assert choice.configurations == number
+        row = rounds_tables.decision_markdown(store).splitlines()[-1]
+        assert ("**81.0" in row) == (best == "paper")
+        assert f"{vals[0]} ± 1.0" in row
 
 
 def test_there_is_nothing_to_decide_about_one_proposal(tmp_path: Path) -> None:

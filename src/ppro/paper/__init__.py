@@ -3,7 +3,8 @@
 ``experiment`` is what trains and when it is done, ``kept`` what is kept of it, ``store`` where its
 file lies, ``pool`` how many go side by side. ``cells`` makes experiments of what ``tables``, made
 of ``panels``, and ``figures`` want to know, with the arrays of ``nodes``; ``contest``,
-``variations``, ``rounds`` and ``choice`` find the recipes, ``design`` those of the paper's design;
+``variations``, ``rounds``, ``taught`` and ``choice`` find the recipes, ``design`` those of the
+paper's design;
 ``fresh``, ``shipped`` with ``shipped_nodes``, ``added`` and ``automatic`` measure them on seeds of
 their own.
 ``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``

@@ -1,19 +1,22 @@
 """Which of the recorded settings become the recipe of a graph and a strategy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ppro.data import dataset_info
 from ppro.data.names import PUBLIC
 from ppro.paper import fresh
 from ppro.paper.cells import Cell, by_size
 from ppro.paper.contest import METHODS, candidate_of, contest
-from ppro.paper.differing import pick
+from ppro.paper.differing import differs, pick
 from ppro.paper.experiment import Candidate, Experiment, Plan
 from ppro.paper.rounds import FINALS, PLAYOFFS, names, parts_of
 from ppro.paper.store import Store
+from ppro.paper.taught import otherwise
 from ppro.search.offers import ACTOR, DESIGN, Offer
 from ppro.settings.recipe import Found, Recipe
+from ppro.training.backbone_alone import BARE
 
 SEARCHES, LATER, OFFERED = "searches", "later", "offers"
 ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key, LATER, OFFERED)
@@ -90,26 +93,46 @@ def decision(name: str, store: Store, plan: Plan | None = None) -> Experiment:
         for i, candidate in enumerate(proposed)
         if candidate.settings not in settings[:i]
     )
+    return _deciding(f"decisions/{name}", name, candidates, plan)
+
+
+def retaught(name: str, store: Store, plan: Plan | None = None) -> Experiment | None:
+    """Return the runs of a decision's winner under controllers that are taught in other ways.
+
+    They are on the seeds of the decision. There are none before it is made, and where the nodes of
+    the winner differ in their steps.
+    """
+    first = decision(name, store, plan)
+    record = first.record(store)
+    if record is None or parts_of(name)[1] == BARE:
+        return None
+    results = record["results"][: len(first.candidates)]
+    place = pick(results)
+    if differs(results[place]):
+        return None
+    winner = first.candidates[place]
+    candidates = tuple(replace(winner, settings=one) for one in otherwise(winner.settings))
+    return _deciding(f"taught/{name}", name, candidates, plan or Plan(store.root))
+
+
+def _deciding(place: str, name: str, candidates: tuple[Candidate, ...], plan: Plan) -> Experiment:
+    dataset, _ = parts_of(name)
     split = dataset_info(dataset).splits[0]
     runs = fresh.runs_on(dataset, plan) * (ON_ONE_SPLIT if split == PUBLIC else 1)
+    facts = {"recipe": name}
     return Experiment(
-        f"decisions/{name}",
-        dataset,
-        split,
-        candidates,
-        runs,
-        FIRST_SEED,
-        tested=False,
-        facts={"recipe": name},
+        place, dataset, split, candidates, runs, FIRST_SEED, tested=False, facts=facts
     )
 
 
 def decisions(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
-    """Return what decides between proposals, where there is more than one."""
+    """Return what decides between proposals, where there is more than one, and what follows."""
     if plan.configurations == 0:
         return []
-    found = [decision(name, plan.store, plan) for name in wanted or names()]
-    return by_size(one for one in found if len(one.candidates) > 1)
+    named = wanted or names()
+    found = [decision(name, plan.store, plan) for name in named]
+    later = [again for name in named if (again := retaught(name, plan.store, plan)) is not None]
+    return by_size([*(one for one in found if len(one.candidates) > 1), *later])
 
 
 def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
@@ -129,24 +152,37 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
     proposed = list(proposals(dataset, strategy, store).values())
     if not proposed:
         return None
-    best = _decided(dataset, strategy, proposed, store) or _best_measured(dataset, proposed, store)
+    found = _decided(dataset, strategy, proposed, store)
+    if found is not None:
+        return found
+    best = _best_measured(dataset, proposed, store)
     return replace(best, configurations=proposed[-1].configurations)
+
+
+def decided(name: str, store: Store) -> list[tuple[Candidate, Mapping[str, Any]]]:
+    """Return all between which it was decided and what each reached; nothing before."""
+    found = list[tuple[Candidate, Mapping[str, Any]]]()
+    for runs in (decision(name, store), retaught(name, store)):
+        record = None if runs is None else runs.record(store)
+        if runs is not None and record is not None:
+            reached = {"runs": record["runs"]}
+            tried = zip(runs.candidates, record["results"], strict=False)
+            found += [(replace(c, validation=r["val_mean"], **reached), r) for c, r in tried]
+    most = max((candidate.runs for candidate, _ in found), default=0)
+    return [one for one in found if one[0].runs == most]
 
 
 def _decided(
     dataset: str, strategy: str, proposed: Sequence[Proposal], store: Store
 ) -> Proposal | None:
-    """Return the proposal that the runs which decide take, with what they reached; none before."""
-    wanted = decision(f"{dataset}-{strategy}", store)
-    record = wanted.record(store)
-    if record is None:
+    """Return what the runs which decide take, with what it reached; none before."""
+    found = decided(f"{dataset}-{strategy}", store)
+    if not found:
         return None
-    results = record["results"][: len(wanted.candidates)]
-    place = pick(results)
-    settings = wanted.candidates[place].settings
-    best = next(one for one in proposed if one.candidate.settings == settings)
-    reached = {"validation": results[place]["val_mean"], "runs": record["runs"]}
-    return replace(best, candidate=replace(best.candidate, **reached))
+    known = [one.candidate.settings for one in proposed]
+    taught = [one for one, _ in found if one.settings not in known]
+    best, _ = found[pick([result for _, result in found])]
+    return Proposal(best, proposed[-1].configurations + len(taught))
 
 
 def _best_measured(dataset: str, proposed: Sequence[Proposal], store: Store) -> Proposal:

@@ -18,24 +18,20 @@ from ppro.paper.render import section
 from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
+from ppro.paper.taught import EXPLORE, FIRST, HELD, LEAN
 from ppro.search.methods import find_method
 from ppro.settings.settings import Settings
 from ppro.settings.space import Shapes, Space, Values
 
 TITLE = "Equal offers"
 CONFIGURATIONS, FINALISTS = 24, 4
-LEANING = 2.0
-"""κ of a held start that leaves nodes some choice."""
 METHODS = {"none": "appnp-none", "l2b": "l2b", "l2u": "l2u"}
 _LIMITS = {"epochs": 500, "patience": 150}
-_EXPLORE, _HELD, _FIRST = (
-    {"teaching": "compare", "start": s} for s in ("explore", "held", "first")
-)
 _PAPER = {"teaching": "paper", "epsilon": 0.9, "propagation_bias": -2.0, "lr_controller": 0.001}
 _PAPER_EVEN = {**_PAPER, "epsilon": 0.7, "propagation_bias": 0.0, "lr_controller": 0.01}
 """Controllers as the paper teaches them, that begin sure of going on, or in doubt."""
-_WAYS_OF_FEW = (_PAPER, _EXPLORE, {**_HELD, "kappa": LEANING}, _PAPER_EVEN)
-_WAYS_OF_MANY = (_EXPLORE, _HELD, _FIRST, _PAPER_EVEN)
+_WAYS_OF_FEW = (_PAPER, EXPLORE, LEAN, _PAPER_EVEN)
+_WAYS_OF_MANY = (EXPLORE, HELD, FIRST, _PAPER_EVEN)
 _MUCH: Mapping[str, Any] = {"form": "hidden", "dropout": 0.8, "lr": 0.01}
 """For few labels: the paper's backbone, with or without agreement of two passes."""
 _LITTLE: Mapping[str, Any] = {"form": "hidden", "dropout": 0.2, "lr": 0.01, "node_dropout": 0.5}

@@ -12,6 +12,7 @@ from ppro.paper.rounds import Round, names, parts_of
 from ppro.paper.shipped import names as shipped_names
 from ppro.paper.statistics import mean_and_spread
 from ppro.paper.store import Store
+from ppro.paper.taught import LEAST_STEPS, WAYS
 from ppro.settings.recipes import PAPER_DESIGN, shipped_recipe
 from ppro.settings.settings import Settings
 
@@ -102,10 +103,15 @@ _OF_DECISION = (
     f"accuracy of those with at least {SHARES[0]:.0%} of the nodes off the most common step (in "
     f"brackets), unless that is more than {TOLERATED} points, or one standard error of the paired "
     f"difference, below the best of all; or else of those with {SHARES[1]:.0%}, by the same "
-    "measure; or else the best of all. What is reported of it comes from other seeds. Percent, "
+    "measure; or else the best of all. Where the nodes of that one do not differ so, it trains "
+    f"once more with controllers that compare steps, in {len(WAYS)} ways and with L of at least "
+    f"{LEAST_STEPS}, and the best of these counts as a proposal too. "
+    "What is reported of it comes from other seeds. Percent, "
     "mean ± standard deviation; no test label is read."
 )
-_HEAD_OF_DECISION = "graph|strategy|runs|searches|last round|play-off|later searches|equal offers"
+_HEAD_OF_DECISION = (
+    "graph|strategy|runs|searches|last round|play-off|later searches|equal offers|taught otherwise"
+)
 
 
 def decision_markdown(store: Store) -> str:
@@ -115,17 +121,23 @@ def decision_markdown(store: Store) -> str:
 
 
 def _decision_row(name: str, store: Store) -> list[str]:
-    wanted = choice.decision(name, store)
-    record = wanted.record(store)
-    if record is None:
+    found = choice.decided(name, store)
+    if not found:
         return []
     dataset, strategy = parts_of(name)
-    settings = [candidate.settings for candidate in wanted.candidates]
-    tried = record["results"][: len(settings)]
-    best, found = pick(tried), proposals(dataset, strategy, store)
-    places = [settings.index(found[k].candidate.settings) if k in found else None for k in ROUNDS]
-    cells = ["–" if i is None else _decided(tried[i], bold=i == best) for i in places]
-    return [dataset_info(dataset).title, strategy, str(record["runs"]), *cells]
+    proposed = proposals(dataset, strategy, store)
+    results = [result for _, result in found]
+    best, settings = pick(results), [candidate.settings for candidate, _ in found]
+    places = [
+        settings.index(proposed[key].candidate.settings) if key in proposed else None
+        for key in ROUNDS
+    ]
+    taught = [i for i in range(len(results)) if i not in places]
+    if taught:
+        places.append(taught[pick([results[i] for i in taught])])
+    cells = ["–" if i is None else _decided(results[i], bold=i == best) for i in places]
+    cells += ["–"] * (len(ROUNDS) + 1 - len(cells))
+    return [dataset_info(dataset).title, strategy, str(found[0][0].runs), *cells]
 
 
 def _decided(result: Mapping[str, Any], bold: bool) -> str:
