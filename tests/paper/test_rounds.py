@@ -183,7 +183,7 @@ def test_the_play_off_follows_the_last_round(plan: Plan) -> None:
     assert row in rounds_tables.round_markdown(PLAYOFFS, plan.store)
 
     wanted = {repr(_short(choice.candidate.settings)) for choice in chosen.values()}
-    trials = shipped.experiments(plan, ["texas-l2b"])
+    trials = shipped.with_proposals(plan, ["texas-l2b"])
     assert wanted <= {repr(trial.candidates[0].settings) for trial in trials}
     assert "Not measured yet" in rounds_tables.markdown(plan.store)
     trials = [t for t in trials if repr(t.candidates[0].settings) in wanted]

@@ -9,7 +9,7 @@ from ppro.paper import (
     choice,
     chosen,
     datasets,
-    offers,
+    equal_offers,
     personal,
     personal_tables,
     planted,
@@ -100,9 +100,9 @@ def _others() -> Iterator[Section]:
     decided = choice.decisions, rounds_tables.decision_markdown
     yield Section("decisions", *decided, stage=3)
     yield Section("shipped", shipped.experiments, shipped.markdown, stage=3)
-    yield Section("rounds", shipped.experiments, rounds_tables.markdown, stage=3)
+    yield Section("rounds", shipped.with_proposals, rounds_tables.markdown, stage=3)
     yield Section("added", added.experiments, added.markdown, stage=4)
-    yield Section("offers", offers.experiments, offers.markdown, stage=5)
+    yield Section("offers", equal_offers.experiments, equal_offers.markdown, stage=5)
     yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
     yield Section("untuned", untuned.experiments, untuned_tables.markdown, stage=5)

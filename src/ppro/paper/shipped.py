@@ -1,4 +1,4 @@
-"""The shipped recipes, and all that was proposed for them, on fresh seeds."""
+"""The shipped recipes, and where asked for all that was proposed for them, on fresh seeds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,6 +66,12 @@ def names() -> list[str]:
 
 
 def experiments(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
+    """Return the fresh runs of recipes."""
+    chosen = wanted or names()
+    return by_size(_experiment(name, shipped_recipe(name).settings, plan) for name in chosen)
+
+
+def with_proposals(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
     """Return the fresh runs of recipes and of all that was proposed for them.
 
     Where there is no search at all, proposals are not looked for.

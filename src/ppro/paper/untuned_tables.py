@@ -1,6 +1,6 @@
 """The table of the default beside tuned networks, which a practitioner reads first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -32,33 +32,34 @@ best of the plain networks by validation is shown. Test accuracy in percent, or 
 measures (ROC AUC on Minesweeper), which chooses there too; mean ± standard deviation. Differences
 are those of the default from that network, paired over the first {SPLITS} splits, with their
 standard errors. A search sees no test node; but which networks it may try was settled while looking
-at results on Texas, Wisconsin, Cornell, Amazon Computers and Minesweeper, so the fair check is a
-graph that is not here."""
+at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, so the fair
+check is a graph that is not here. A dash: not measured yet."""
 _HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {b} s" for b in BUDGETS)
 _HEAD += "|PPro, tuned|" + "|".join(f"difference, {b} s" for b in BUDGETS)
+MISSING = "–"
 LOST, BELOW_MLP = 1.0, 0.5
 """Points by which a difference counts as lost."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was reached on a graph."""
+    """What was reached on a graph; some of it may not be measured yet."""
 
     arena: Arena
     mlp: Reached
     best: Reached
-    plain: Sequence[float]
-    defaults: dict[int, Sequence[float]]
-    tuned: Reached
+    plain: Sequence[float] | None
+    defaults: Mapping[int, Sequence[float] | None]
+    tuned: Reached | None
 
-    def against(self, budget: int, other: Reached) -> Comparison:
-        """Return the paired difference of the default from a network."""
+    def against(self, budget: int, other: Reached) -> Comparison | None:
+        """Return the paired difference of the default from a network, where it is measured."""
         own = self.defaults[budget]
-        return compare(own, other.record["test"][: len(own)])
+        return None if own is None else compare(own, other.record["test"][: len(own)])
 
 
 def rows(store: Store, where: Sequence[Arena] | None = None) -> list[Row]:
-    """Return the graphs of which all is measured."""
+    """Return the graphs of which all networks and a default are measured."""
     found = (_row(arena, store) for arena in (arenas() if where is None else where))
     return [row for row in found if row is not None]
 
@@ -67,19 +68,12 @@ def _row(arena: Arena, store: Store) -> Row | None:
     reached = {
         name: entrants.reached(arena, network(arena.dataset, name), store) for name in NETWORKS
     }
-    best, ours = (
-        entrants.best(reached.values()),
-        entrants.reached(arena, tuned(arena.dataset), store),
-    )
-    plain = tests_of(arena, 0, store)
+    best, mlp = entrants.best(reached.values()), reached["mlp"]
     defaults = {budget: tests_of(arena, budget, store) for budget in BUDGETS}
-    made = {budget: found for budget, found in defaults.items() if found is not None}
-    mlp = reached["mlp"]
-    if best is None or ours is None or mlp is None or plain is None or len(made) < len(BUDGETS):
+    if best is None or mlp is None or None in reached.values() or not any(defaults.values()):
         return None
-    if None in reached.values():
-        return None
-    return Row(arena, mlp, best, plain, dict(made), ours)
+    ours = entrants.reached(arena, tuned(arena.dataset), store)
+    return Row(arena, mlp, best, tests_of(arena, 0, store), defaults, ours)
 
 
 def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
@@ -87,7 +81,8 @@ def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
     found = rows(store, where)
     cells = [_cells(row) for row in found]
     told = section(TITLE, _TEXT, _HEAD, cells, "untuned")
-    return told + "".join(f"\n{conclusion(found, budget)}\n" for budget in BUDGETS if found)
+    concluded = [line for budget in BUDGETS if (line := conclusion(found, budget))]
+    return told + "".join(f"\n{line}\n" for line in concluded)
 
 
 def _cells(row: Row) -> list[str]:
@@ -97,26 +92,32 @@ def _cells(row: Row) -> list[str]:
         f"{_spread(row.best.record['test'])} ({row.best.entrant.title})",
         _spread(row.plain),
         *(_spread(row.defaults[budget]) for budget in BUDGETS),
-        _spread(row.tuned.record["test"]),
+        _spread(None if row.tuned is None else row.tuned.record["test"]),
         *(_difference(row.against(budget, row.best)) for budget in BUDGETS),
     ]
 
 
-def _spread(values: Sequence[float]) -> str:
+def _spread(values: Sequence[float] | None) -> str:
+    if values is None:
+        return MISSING
     return f"{fmean(values):.1f} ± {stdev(values) if len(values) > 1 else 0.0:.1f}"
 
 
-def _difference(found: Comparison) -> str:
-    return f"{found.difference:+.2f} ± {found.standard_error:.2f}"
+def _difference(found: Comparison | None) -> str:
+    return MISSING if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
 
 
 def conclusion(found: Sequence[Row], budget: int) -> str:
-    """Return how often the default loses, and by how much on average."""
-    pairs = [(row.arena.title, row.against(budget, row.best).difference) for row in found]
+    """Return how often the default loses, and by how much on average; "" where nothing is known."""
+    pairs, below = list[tuple[str, float]](), list[str]()
+    for row in found:
+        best, mlp = row.against(budget, row.best), row.against(budget, row.mlp)
+        if best is not None and mlp is not None:
+            pairs.append((row.arena.title, best.difference))
+            below += [row.arena.title] if mlp.difference < -BELOW_MLP else []
+    if not pairs:
+        return ""
     lost = [title for title, difference in pairs if difference < -LOST]
-    below = [
-        row.arena.title for row in found if row.against(budget, row.mlp).difference < -BELOW_MLP
-    ]
     mean = fmean(difference for _, difference in pairs)
     return (
         f"With {budget} s the default is worse than the best tuned plain network by more than "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ppro.paper import entrants, offers
+from ppro.paper import entrants, equal_offers
 from ppro.paper.entrants import Arena, Entrant, Entry
 from ppro.paper.experiment import Plan
 from ppro.paper.pool import missing, run_missing
@@ -18,11 +18,14 @@ from tests.paper.support import keep, reached
 
 @pytest.mark.parametrize("dataset", EIGHT)
 def test_all_methods_are_offered_the_same(dataset: str) -> None:
-    made = {s: offers.entrant(dataset, s).offered for s in offers.METHODS}
+    made = {s: equal_offers.entrant(dataset, s).offered for s in equal_offers.METHODS}
     sizes = {len(one) for one in made.values()}
-    assert sizes == {offers.CONFIGURATIONS}
-    assert len({offers.size_of_offer(dataset, s) for s in offers.METHODS}) == 1
-    values = {str([space.values for space in offers._spaces(dataset, s)]) for s in offers.METHODS}
+    assert sizes == {equal_offers.CONFIGURATIONS}
+    assert len({equal_offers.size_of_offer(dataset, s) for s in equal_offers.METHODS}) == 1
+    values = {
+        str([space.values for space in equal_offers._spaces(dataset, s)])
+        for s in equal_offers.METHODS
+    }
     assert len(values) == 1
     assert {s.controllers.teaching for s in made["l2b"]} == {"paper", "compare"}
     assert {s.controllers.start for s in made["l2u"]} >= {"explore", "held"}
@@ -64,15 +67,15 @@ def test_finalists_train_once_more_before_one_is_chosen(tmp_path: Path) -> None:
 
 def test_the_table_shows_what_was_chosen(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    assert "Not measured yet: run `ppro reproduce offers`" in offers.markdown(store)
+    assert "Not measured yet: run `ppro reproduce offers`" in equal_offers.markdown(store)
     diagnosis = {"shares": [[0.8, 0.2], [0.3, 0.7]], "priorities": None}
     for strategy, test in (("none", [83.0, 84.0]), ("l2b", [84.0, 85.5])):
-        settings = offers.entrant("cora", strategy).offered[0].flat()
+        settings = equal_offers.entrant("cora", strategy).offered[0].flat()
         kept = {} if strategy == "none" else {"diagnosis": diagnosis}
         keep(
             store, f"offers/cora/{strategy}", {**reached(test, 84.0), "settings": settings, **kept}
         )
-    text = offers.markdown(store)
+    text = equal_offers.markdown(store)
     assert "+1.25 ± 0.25" in text
     assert "| 25% |" in text
     assert "start explore" in text
