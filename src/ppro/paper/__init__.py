@@ -8,9 +8,10 @@ paper's design; ``fresh``, ``shipped`` with ``shipped_nodes``, ``added`` and ``a
 them on seeds of their own.
 ``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``
 where nobody built it to be, ``equal_offers`` where backbone and strategies choose from the same,
-``differing`` prefers nodes with steps of their own; ``planted_tables`` and ``personal_tables`` tell what came of it. ``untuned`` is what one gets who
-sets nothing, beside tuned networks, ``untuned_tables`` what came of that. ``statistics`` tells a
-difference from noise; ``render``, ``chosen``, ``rounds_tables``, ``datasets`` and ``pages`` write
-what came out; ``sections`` gives each of these a name for the command. ``bench`` measures time and
-memory. No mathematics of the method and no command lives here.
+``differing`` prefers nodes with steps of their own; ``planted_tables`` and ``personal_tables`` tell
+what came of it. ``untuned`` is what one gets who sets nothing, beside tuned networks,
+``untuned_tables`` what came of that. ``statistics`` tells a difference from noise; ``render``,
+``chosen``, ``rounds_tables``, ``datasets`` and ``pages`` write what came out; ``sections`` gives
+each of these a name for the command. ``bench`` measures time and memory. No mathematics of the
+method and no command lives here.
 """

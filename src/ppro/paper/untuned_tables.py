@@ -32,8 +32,8 @@ best of the plain networks by validation is shown. Test accuracy in percent, or 
 measures (ROC AUC on Minesweeper), which chooses there too; mean ± standard deviation. Differences
 are those of the default from that network, paired over the first {SPLITS} splits, with their
 standard errors. A search sees no test node; but which networks it may try was settled while looking
-at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, so the fair
-check is a graph that is not here. A dash: not measured yet."""
+at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, so the
+fair check is a graph that is not here. A dash: not measured yet."""
 _HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {b} s" for b in BUDGETS)
 _HEAD += "|PPro, tuned|" + "|".join(f"difference, {b} s" for b in BUDGETS)
 MISSING = "–"
