@@ -13,11 +13,11 @@ from ppro.nn.comparing.evidence import (
     OF_STEP,
     PLAIN,
     SMALLEST,
-    beside_best,
     centred_scores,
     equal_scale,
     evidence,
     log_predictions,
+    of_best,
     width,
 )
 from tests.nn.comparing.support import SIZES, Seen, Sizes
@@ -85,13 +85,13 @@ def test_l2u_sees_the_best_step_beside(sizes: Sizes) -> None:
     seen = sizes.draw()
     x = evidence(seen.p, seen.near, seen.z)
     share = torch.full(x.shape[1:3], 0.25, dtype=torch.float64)
-    found = beside_best(x[1], x[0], share, sizes.classes)
+    found = of_best(x[1], x[0], share, sizes.classes)
     for run in range(sizes.runs):
         for row in range(sizes.rows):
             one, best = x[1, run, row].tolist(), x[0, run, row].tolist()
             at = slice(-2 * sizes.classes, -sizes.classes)
             agreement = sum(a * b for a, b in zip(one[at], best[at], strict=True)) / sizes.classes
-            expected = torch.tensor([*one, *best[:5], agreement, 0.25], dtype=torch.float64)
+            expected = torch.tensor([*best[:5], agreement, 0.25], dtype=torch.float64)
             torch.testing.assert_close(found[run, row], expected)
 
 

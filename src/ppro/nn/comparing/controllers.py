@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ppro.compute.layers import zeros
 from ppro.nn.comparing.costs import at_step, row_mean
-from ppro.nn.comparing.evidence import EXTRA, LIMIT, beside_best, width
+from ppro.nn.comparing.evidence import EXTRA, LIMIT, of_best, width
 from ppro.nn.strategies import Path, Strategy
 
 
@@ -84,19 +84,33 @@ class ComparingControllers(nn.Module):
             cost: C'_k where the controllers learn, else None. Shape ``[L + 1, R, m]``.
         """
 
+        every, alone = self._of_all(x), None
+
         def chance(k: int, best: Tensor | None) -> Tensor:
-            seen = x[k]
-            if best is not None:
-                share = best.to(x.dtype) / self.last
-                seen = beside_best(seen, at_step(x, best), share, self.classes)
-            return self._logit(seen, k)
+            nonlocal alone
+            if best is None:
+                alone = self._logits(every) if alone is None else alone
+                return alone[k]
+            share = best.to(x.dtype) / self.last
+            more = of_best(x[k], at_step(x, best), share, self.classes)
+            u = F.relu(torch.baddbmm(every[:, k], more, self.weight[:, x.shape[-1] :]))
+            return torch.bmm(u, self.head).squeeze(-1) + self.step_bias[:, k : k + 1]
 
         start = torch.zeros(x.shape[1:3], dtype=torch.int64, device=x.device)
         return strategy.follow(chance, start, self.last, cost)
 
-    def _logit(self, x: Tensor, k: int) -> Tensor:
-        u = self._units(x)
-        return torch.bmm(u, self.head).squeeze(-1) + self.step_bias[:, k : k + 1]
+    def _of_all(self, x: Tensor) -> Tensor:
+        """Return x W + b of all steps, W of their own evidence alone. ``[R, L + 1, m, u]``."""
+        steps, runs, rows, seen = x.shape
+        flat = x.transpose(0, 1).reshape(runs, steps * rows, seen)
+        return torch.baddbmm(self.bias, flat, self.weight[:, :seen]).view(runs, steps, rows, -1)
+
+    def _logits(self, every: Tensor) -> Tensor:
+        """Return the logits of all steps by their own evidence alone. ``[L + 1, R, m]``."""
+        runs, steps, rows, units = every.shape
+        u = F.relu(every).view(runs, steps * rows, units)
+        logits = torch.bmm(u, self.head).view(runs, steps, rows) + self.step_bias.unsqueeze(-1)
+        return logits.transpose(0, 1)
 
     def _units(self, x: Tensor) -> Tensor:
         return F.relu(torch.baddbmm(self.bias, x, self.weight[:, : x.shape[-1]]))

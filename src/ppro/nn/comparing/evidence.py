@@ -74,8 +74,8 @@ def width(measures: int, classes: int) -> int:
     return PLAIN + measures + 2 * classes
 
 
-def beside_best(x: Tensor, best: Tensor, step: Tensor, classes: int) -> Tensor:
-    """Return what L2U sees at a step: its evidence beside that of the best step so far.
+def of_best(x: Tensor, best: Tensor, step: Tensor, classes: int) -> Tensor:
+    """Return what L2U sees at a step beside its evidence: of the best step so far. ``[R, m, 7]``.
 
     Args:
         x: evidence of the step. Shape ``[R, m, f]``.
@@ -84,7 +84,7 @@ def beside_best(x: Tensor, best: Tensor, step: Tensor, classes: int) -> Tensor:
     """
     own, other = (part[..., -2 * classes : -classes] for part in (x, best))
     agreement = (own * other).sum(-1, keepdim=True) / classes
-    return torch.cat([x, best[..., :OF_BEST], agreement, step.unsqueeze(-1)], -1)
+    return torch.cat([best[..., :OF_BEST], agreement, step.unsqueeze(-1)], -1)
 
 
 def log_predictions(logits: Tensor) -> Tensor:

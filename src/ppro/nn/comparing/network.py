@@ -30,8 +30,8 @@ from ppro.parts import BACKBONES, STRATEGIES
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.settings import PPRO, Settings
 
-BLOCK_ROWS = 32_768
-"""Rows whose evidence is held at a time."""
+BLOCK_ROWS, AT_ONCE = 32_768, 2**22
+"""Rows whose evidence is held at a time, and numbers of logits that are read at a time."""
 
 
 def compares(settings: Settings) -> bool:
@@ -174,9 +174,9 @@ class ComparingNetwork(Wrapped):
             log_p = log_predictions(logits)
             return centred_scores(log_p), sight.near(log_p.exp())
 
-        kept = [read(logits) for logits in self._logits(pass_, sight)]
+        kept = [read(logits) for logits in _few_at_once(self._logits(pass_, sight))]
         assert pass_.z is not None
-        scores, near = (torch.stack(part) for part in zip(*kept, strict=True))
+        scores, near = (torch.cat(part) for part in zip(*kept, strict=True))
         return StepPredictions(sight, scores, near, sight.pick(pass_.z))
 
     def _logits(self, pass_: Pass, sight: Sight) -> Iterator[Tensor]:
@@ -198,3 +198,15 @@ class ComparingNetwork(Wrapped):
         """Standardised evidence of nodes, each as one backbone sees it. ``[L + 1, R, m, f]``."""
         scores, near, z = predictions.seen(nodes, backbone)
         return self.controllers.standardised(evidence(self.controllers.scaled(scores), near, z))
+
+
+def _few_at_once(steps: Iterator[Tensor]) -> Iterator[Tensor]:
+    """Yield steps stacked, as many at once as memory can spare: ``[s, c]`` to ``[few, s, c]``."""
+    waiting = list[Tensor]()
+    for step in steps:
+        waiting.append(step)
+        if (1 + len(waiting)) * step.numel() > AT_ONCE:
+            yield torch.stack(waiting)
+            waiting.clear()
+    if waiting:
+        yield torch.stack(waiting)

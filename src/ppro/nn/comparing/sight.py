@@ -83,19 +83,27 @@ class Sight:
     def pick(self, values: Tensor) -> Tensor:
         """Return the values of the rows that are no padding. ``[B, w, d]`` to ``[s, d]``."""
         flat = values.flatten(0, 1)
-        return flat if self.real is None else flat[self.real]
+        return flat if self.real is None else flat.index_select(0, self.real)
 
     def take(self, values: Tensor) -> Tensor:
         """Return the values of the nodes that are looked at. ``[B, n, d]`` to ``[s, d]``."""
         flat = values.reshape(-1, values.shape[-1])
-        return flat if self.seen is None else flat[self.seen]
+        return flat if self.seen is None else flat.index_select(0, self.seen)
 
     def near(self, predictions: Tensor) -> Tensor:
-        """Return the mean prediction of the neighbours. ``[s, c]`` to ``[a, c]``."""
-        if self.beside is None:
-            all_nodes = predictions.view(self.rows.nodes.shape[0], -1, predictions.shape[-1])
-            return self.inputs.neighbours.product(all_nodes).flatten(0, 1)
-        return multiply(self.beside, predictions.unsqueeze(0)).squeeze(0)
+        """Return the mean prediction of the neighbours, at each of several steps.
+
+        Args:
+            predictions: of the nodes that are looked at. Shape ``[k, s, c]``.
+
+        Returns:
+            Those of the nodes asked about. Shape ``[k, a, c]``.
+        """
+        if self.beside is not None:
+            return multiply(self.beside, predictions)
+        steps, _, classes = predictions.shape
+        found = self.inputs.neighbours.product(predictions.view(-1, self.inputs.num_nodes, classes))
+        return found.view(steps, -1, classes)
 
     def find(self, nodes: Tensor, backbone: Tensor) -> tuple[Tensor, Tensor]:
         """Return where nodes lie among the real rows, and among those asked about. ``[R, m]``."""

@@ -106,12 +106,10 @@ class LearnToBreak(Strategy):
         """
         logits = torch.stack([chance(k, None) for k in range(last)])
         with torch.no_grad():
-            stops = logits > 0
-            steps = torch.full_like(start, last)
-            gains, value = [], None if cost is None else cost[last]
-            for k in reversed(range(last)):
-                steps = torch.where(stops[k], k, steps)
-                if cost is not None and value is not None:
-                    gains.append(cost[k] - value)
-                    value = torch.where(stops[k], cost[k], value)
-        return Path(steps, logits, torch.stack(gains[::-1]) if gains else None)
+            steps = torch.arange(last, device=start.device).view(-1, 1, 1)
+            # Where a row stops that has come as far as each step.
+            ends = torch.where(logits > 0, steps, last).flip(0).cummin(0).values.flip(0)
+            if cost is None:
+                return Path(ends[0], logits, None)
+            later = torch.cat([ends[1:], torch.full_like(ends[:1], last)])
+            return Path(ends[0], logits, cost[:last] - cost.gather(0, later))
