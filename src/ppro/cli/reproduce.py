@@ -186,9 +186,10 @@ def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> 
 
 def _chosen_words(only: Sequence[str] | None) -> Words:
     """Return the datasets, splits and methods that the user named."""
+    from ppro.paper.untuned import WAYS
     from ppro.search.methods import method_names
 
-    words, methods = set(only or []), set(method_names())
+    words, methods = set(only or []), {*method_names(), *(way.key for way in WAYS)}
     splits = {*SPLITS, *(split for info in DATASETS.values() for split in info.splits)}
     valid = {*DATASETS, *methods, *splits}
     for word in sorted(words - valid):

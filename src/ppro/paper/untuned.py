@@ -26,7 +26,6 @@ from ppro.training.threads import use_threads
 from ppro.training.versions import versions
 
 CORES = 2
-BUDGETS = (60, 180)
 QUICK_BUDGET = 3
 """Seconds of a search where a plan has none."""
 SPLITS = 5
@@ -49,6 +48,41 @@ _TUNED = ("l2b", "l2u", "res-sage-l2b", "res-gcn-l2u")
 OF_EACH = CONFIGURATIONS // len(_TUNED)
 _SAGE: Mapping[str, Any] = {"norm": "none", "linear_first": False, "max_steps": 1}
 """The original of two layers, of the residual one."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to use PPro that sets nothing.
+
+    Args:
+        seconds: of search and training; 0 for the recipe "plain", which has no search.
+        device: where it trains: "cpu" is so many cores of one, "cuda" whatever GPU there is.
+    """
+
+    seconds: int = 0
+    device: str = "cpu"
+
+    @property
+    def key(self) -> str:
+        """Return its name in places, and for ``--only``."""
+        if not self.seconds:
+            return "plain"
+        return f"default-{self.seconds}" + ("" if self.device == "cpu" else "-gpu")
+
+    @property
+    def title(self) -> str:
+        """Return what tables call it."""
+        return f"{self.seconds} s" + ("" if self.device == "cpu" else ", GPU")
+
+    def is_on(self, device: str) -> bool:
+        """Tell whether it can be tried on a device: a CPU is everywhere."""
+        return self.device == "cpu" or device.startswith(self.device)
+
+
+PLAIN = Way()
+DEFAULTS = (Way(60), Way(180), Way(60, "cuda"))
+"""The default with little time, with more, and with a GPU."""
+WAYS = (PLAIN, *DEFAULTS)
 
 
 @cache
@@ -106,12 +140,16 @@ class Untuned(Work):
 
     Args:
         row: which of the splits.
-        budget: seconds of search and training; 0 for the recipe "plain", which has no search.
     """
 
     row: int = 0
-    budget: float = 0
+    way: Way = PLAIN
     options: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """Return the way that is tried."""
+        return self.way.key
 
     def run(self, plan: Plan) -> str:
         """Train and keep what came out; return a line that says so."""
@@ -123,9 +161,9 @@ class Untuned(Work):
         where: Any = {"data_root": plan.data_root, "offline": plan.offline}
         splits = make_splits(graph, self.dataset, self.split, 1, seed, **where)
         use_threads(CORES)
-        begin, speed = time.monotonic(), {"device": torch.device("cpu"), "threads": CORES}
-        if self.budget:
-            seconds = self.budget if plan.configurations else min(self.budget, QUICK_BUDGET)
+        begin, speed = time.monotonic(), {"device": torch.device(self.way.device), "threads": CORES}
+        if wanted := self.way.seconds:
+            seconds = wanted if plan.configurations else min(wanted, QUICK_BUDGET)
             limits: Any = {"budget": float(seconds), "start": begin, **speed}
             choice, final = search_and_plan(graph, splits, None, own, **limits)
             settings, until, chosen = choice.settings, final.until, choice.facts()
@@ -140,8 +178,9 @@ class Untuned(Work):
             "dataset": self.dataset,
             "split": self.split,
             "first_seed": seed,
-            "budget": self.budget,
+            "budget": self.way.seconds,
             "cores": CORES,
+            "device": self.way.device,
             "seconds": time.monotonic() - begin,
             "versions": versions(),
             "settings": json_settings(settings),
@@ -155,20 +194,19 @@ class Untuned(Work):
         return f"{self.place}: {record['test_mean']:.2f} in {record['seconds']:.0f} s"
 
 
-def uses(arena: Arena, budget: float) -> list[Untuned]:
-    """Return the uses of the default with a budget, or of "plain" without, one for each split."""
-    key = f"default-{budget}" if budget else "plain"
+def uses(arena: Arena, way: Way) -> list[Untuned]:
+    """Return what tries a way on a graph, one for each split."""
     return [
         Untuned(
-            f"{arena.place}/{key}.{row}", arena.dataset, arena.split, row, budget, arena.options
+            f"{arena.place}/{way.key}.{row}", arena.dataset, arena.split, row, way, arena.options
         )
         for row in range(SPLITS)
     ]
 
 
-def tests_of(arena: Arena, budget: float, store: Store) -> list[float] | None:
+def tests_of(arena: Arena, way: Way, store: Store) -> list[float] | None:
     """Return the test accuracy of every use, or None until all are made."""
-    records = [store.read(use.place) for use in uses(arena, budget)]
+    records = [store.read(use.place) for use in uses(arena, way)]
     found = [record["test_mean"] for record in records if record is not None]
     return found if len(found) == len(records) else None
 
@@ -177,7 +215,7 @@ def experiments(plan: Plan, where: Sequence[Arena] | None = None) -> list[Work]:
     """Return what is run, the smallest graphs first, so that there is soon something to read."""
     found: list[Work] = []
     for arena in sorted(where or arenas(), key=lambda arena: size_of(arena.dataset)):
-        found += [use for budget in (0, *BUDGETS) for use in uses(arena, budget)]
+        found += [use for way in WAYS if way.is_on(plan.device) for use in uses(arena, way)]
         offered = [*(network(arena.dataset, name) for name in NETWORKS), tuned(arena.dataset)]
         found += [Entry.of(arena, entrant, plan) for entrant in offered]
     return found

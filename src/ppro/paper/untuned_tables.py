@@ -10,12 +10,14 @@ from ppro.paper.render import section
 from ppro.paper.statistics import Comparison, compare
 from ppro.paper.store import Store
 from ppro.paper.untuned import (
-    BUDGETS,
     CHOOSING,
     CONFIGURATIONS,
     CORES,
+    DEFAULTS,
     NETWORKS,
+    PLAIN,
     SPLITS,
+    Way,
     arenas,
     network,
     tests_of,
@@ -25,17 +27,18 @@ from ppro.paper.untuned import (
 TITLE = "Without tuning"
 _TEXT = f"""\
 What `ppro train GRAPH` and `ppro.PPro()` reach where nobody sets anything: the default searches
-and trains within {BUDGETS[0]} or {BUDGETS[1]} s on {CORES} cores, anew on every split; `plain` is
-one fixed setting. Beside them {", ".join(NETWORKS.values())} and PPro, each tuned over
+and trains within the seconds above its column, on {CORES} cores or on a GPU, anew on every split;
+`plain` is one fixed setting. Beside them {", ".join(NETWORKS.values())} and PPro, each tuned over
 {CONFIGURATIONS} configurations by the validation accuracy of {CHOOSING} runs on other seeds; the
-best of the plain networks by validation is shown. Test accuracy in percent, or what the benchmark
+best of the plain networks by validation is shown, of those that are measured where a number says
+so. Test accuracy in percent, or what the benchmark
 measures (ROC AUC on Minesweeper), which chooses there too; mean ± standard deviation. Differences
 are those of the default from that network, paired over the first {SPLITS} splits, with their
 standard errors. A search sees no test node; but which networks it may try was settled while looking
 at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, so the
 fair check is a graph that is not here. A dash: not measured yet."""
-_HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {b} s" for b in BUDGETS)
-_HEAD += "|PPro, tuned|" + "|".join(f"difference, {b} s" for b in BUDGETS)
+_HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {w.title}" for w in DEFAULTS)
+_HEAD += "|PPro, tuned|" + "|".join(f"difference, {way.title}" for way in DEFAULTS)
 MISSING = "–"
 LOST, BELOW_MLP = 1.0, 0.5
 """Points by which a difference counts as lost."""
@@ -43,37 +46,52 @@ LOST, BELOW_MLP = 1.0, 0.5
 
 @dataclass(frozen=True)
 class Row:
-    """What was reached on a graph; some of it may not be measured yet."""
+    """What was reached on a graph; some of it may not be measured yet.
+
+    Args:
+        networks: how many of the plain networks are measured.
+        best: of these.
+    """
 
     arena: Arena
-    mlp: Reached
-    best: Reached
+    networks: int
+    mlp: Reached | None
+    best: Reached | None
     plain: Sequence[float] | None
-    defaults: Mapping[int, Sequence[float] | None]
+    defaults: Mapping[Way, Sequence[float] | None]
     tuned: Reached | None
 
-    def against(self, budget: int, other: Reached) -> Comparison | None:
-        """Return the paired difference of the default from a network, where it is measured."""
-        own = self.defaults[budget]
-        return None if own is None else compare(own, other.record["test"][: len(own)])
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all plain networks are measured."""
+        return self.networks == len(NETWORKS)
+
+    def against(self, way: Way, other: Reached | None) -> Comparison | None:
+        """Return the paired difference of the default from a network, where both are measured."""
+        own = self.defaults[way]
+        if own is None or other is None:
+            return None
+        return compare(own, other.record["test"][: len(own)])
 
 
 def rows(store: Store, where: Sequence[Arena] | None = None) -> list[Row]:
-    """Return the graphs of which all networks and a default are measured."""
+    """Return the graphs of which a network or a default is measured."""
     found = (_row(arena, store) for arena in (arenas() if where is None else where))
     return [row for row in found if row is not None]
 
 
 def _row(arena: Arena, store: Store) -> Row | None:
-    reached = {
-        name: entrants.reached(arena, network(arena.dataset, name), store) for name in NETWORKS
+    found = {
+        name: one
+        for name in NETWORKS
+        if (one := entrants.reached(arena, network(arena.dataset, name), store)) is not None
     }
-    best, mlp = entrants.best(reached.values()), reached["mlp"]
-    defaults = {budget: tests_of(arena, budget, store) for budget in BUDGETS}
-    if best is None or mlp is None or None in reached.values() or not any(defaults.values()):
+    defaults = {way: tests_of(arena, way, store) for way in DEFAULTS}
+    if not found and not any(defaults.values()):
         return None
-    ours = entrants.reached(arena, tuned(arena.dataset), store)
-    return Row(arena, mlp, best, tests_of(arena, 0, store), defaults, ours)
+    best, ours = entrants.best(found.values()), entrants.reached(arena, tuned(arena.dataset), store)
+    plain = tests_of(arena, PLAIN, store)
+    return Row(arena, len(found), found.get("mlp"), best, plain, defaults, ours)
 
 
 def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
@@ -81,20 +99,31 @@ def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
     found = rows(store, where)
     cells = [_cells(row) for row in found]
     told = section(TITLE, _TEXT, _HEAD, cells, "untuned")
-    concluded = [line for budget in BUDGETS if (line := conclusion(found, budget))]
+    concluded = [line for way in DEFAULTS if (line := conclusion(found, way))]
     return told + "".join(f"\n{line}\n" for line in concluded)
 
 
 def _cells(row: Row) -> list[str]:
     return [
         row.arena.title,
-        _spread(row.mlp.record["test"]),
-        f"{_spread(row.best.record['test'])} ({row.best.entrant.title})",
+        _reached(row.mlp),
+        _best(row),
         _spread(row.plain),
-        *(_spread(row.defaults[budget]) for budget in BUDGETS),
-        _spread(None if row.tuned is None else row.tuned.record["test"]),
-        *(_difference(row.against(budget, row.best)) for budget in BUDGETS),
+        *(_spread(row.defaults[way]) for way in DEFAULTS),
+        _reached(row.tuned),
+        *(_difference(row.against(way, row.best)) for way in DEFAULTS),
     ]
+
+
+def _best(row: Row) -> str:
+    if row.best is None:
+        return MISSING
+    of = "" if row.is_whole else f", best of {row.networks}"
+    return f"{_reached(row.best)} ({row.best.entrant.title}{of})"
+
+
+def _reached(one: Reached | None) -> str:
+    return _spread(None if one is None else one.record["test"])
 
 
 def _spread(values: Sequence[float] | None) -> str:
@@ -107,11 +136,14 @@ def _difference(found: Comparison | None) -> str:
     return MISSING if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
 
 
-def conclusion(found: Sequence[Row], budget: int) -> str:
-    """Return how often the default loses, and by how much on average; "" where nothing is known."""
+def conclusion(found: Sequence[Row], way: Way) -> str:
+    """Return how often the default loses, and by how much on average; "" where nothing is known.
+
+    Only graphs count of which all plain networks are measured.
+    """
     pairs, below = list[tuple[str, float]](), list[str]()
-    for row in found:
-        best, mlp = row.against(budget, row.best), row.against(budget, row.mlp)
+    for row in (row for row in found if row.is_whole):
+        best, mlp = row.against(way, row.best), row.against(way, row.mlp)
         if best is not None and mlp is not None:
             pairs.append((row.arena.title, best.difference))
             below += [row.arena.title] if mlp.difference < -BELOW_MLP else []
@@ -120,9 +152,9 @@ def conclusion(found: Sequence[Row], budget: int) -> str:
     lost = [title for title, difference in pairs if difference < -LOST]
     mean = fmean(difference for _, difference in pairs)
     return (
-        f"With {budget} s the default is worse than the best tuned plain network by more than "
-        f"{LOST:g} on {_named(lost)} of {len(pairs)} graphs, {mean:+.2f} on average, and below an "
-        f"MLP by more than {BELOW_MLP:g} on {_named(below)}."
+        f"With {way.title} the default is worse than the best tuned plain network by more than "
+        f"{LOST:g} on {_named(lost)} of {len(pairs)} graphs where all networks are measured, "
+        f"{mean:+.2f} on average, and below an MLP by more than {BELOW_MLP:g} on {_named(below)}."
     )
 
 
