@@ -81,7 +81,7 @@ def test_recipes_are_written_from_results(tmp_path: Path) -> None:
     tool("make_recipes").main(results, tmp_path)
     made = parse_recipe((tmp_path / "cora-l2b.toml").read_text(), "made")
     assert made.found is not None
-    assert made.found.runs == 10
+    assert made.found.runs == 30
     assert made.paper == shipped_recipe("cora-l2b").paper
     shipped = Path(recipes.__file__).parent
     for file in tmp_path.iterdir():

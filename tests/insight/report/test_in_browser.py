@@ -18,6 +18,7 @@ from ppro.data import load_graph
 from ppro.graph.core import Graph
 from ppro.insight.explain import ExplainedRun
 from ppro.nn.comparing.evidence import OF_STEP
+from ppro.nn.comparing.network import compares
 from ppro.settings.recipes import shipped_recipe
 from tests.insight.report.browser import Page, chromium
 from tests.insight.report.conftest import Explain
@@ -93,11 +94,13 @@ def test_cora_is_drawn_searched_and_clicked(page: Page, cora: Path) -> None:
     assert page.text("#story-title") == "Node 2695"
     lines = page.script("return document.getElementById('by-step').data.map((t) => t.y.length)")
     steps = page.script("return document.querySelectorAll('#by-step-table tbody tr').length")
-    depth = shipped_recipe("cora-l2b").settings.network.max_steps
+    settings = shipped_recipe("cora-l2b").settings
+    depth = settings.network.max_steps
     assert steps == depth + 1
     assert lines == [depth + 1] * (len(lines) - 1) + [depth]
     assert f"of {depth}" in page.text("#badges")
-    assert page.script("return document.querySelectorAll('#drivers tr').length") == 6
+    drivers = page.script("return document.querySelectorAll('#drivers tr').length")
+    assert drivers == (8 if compares(settings) else 6)
     assert page.errors() == []
 
 
