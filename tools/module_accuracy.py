@@ -1,4 +1,4 @@
-"""Compare the README's own loop with ``ppro train cora``: accuracy over several seeds each.
+"""Compare the README's own loop with ``ppro train``: accuracy over several seeds each.
 
 Run: PPRO_DATA=FOLDER python tools/module_accuracy.py [--seeds 10]; without PPRO_DATA it downloads.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 from ppro.processes import run_module
 
+RECIPE = "cora-l2b-paper"
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -37,7 +38,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     seeds = parser.parse_args().seeds
     with tempfile.TemporaryDirectory() as folder:
-        words = ["train", "cora", "--runs", str(seeds), "--out", f"{folder}/run"]
+        words = ["train", "cora", "--recipe", RECIPE, "--runs", str(seeds)]
+        words += ["--out", f"{folder}/run"]
         if run_module("ppro", words).returncode:
             sys.exit("ppro train failed; the lines above say why")
     found = [accuracy(seed) for seed in range(seeds)]

@@ -9,12 +9,14 @@ import pytest
 
 from ppro.paper import added, fresh
 from ppro.paper.added import PARTS
+from ppro.paper.entrants import TOGETHER
 from ppro.paper.experiment import Plan
 from ppro.paper.pool import missing, run_missing
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.settings.controllers import ControllerSettings
 from ppro.settings.recipes import shipped_recipe
+from ppro.settings.settings import Settings
 from tests.paper.support import keep, keep_experiment, reached
 
 
@@ -24,8 +26,10 @@ def test_it_differs_from_the_backbone_in_the_controllers_alone(
     dataset: str, strategy: str, tmp_path: Path
 ) -> None:
     backbone = shipped_recipe(f"{dataset}-none").settings.flat()
-    own = shipped_recipe(f"{dataset}-{strategy}").settings.flat()
-    for part, changes in PARTS.items():
+    controllers = shipped_recipe(f"{dataset}-{strategy}").settings
+    own = controllers.flat()
+    for part in PARTS:
+        changes = added.changes_of(part, controllers)
         (candidate,) = added.experiment(dataset, strategy, part, Plan(tmp_path)).candidates
         found = candidate.settings.flat()
         differs = {key for key in found if found[key] != backbone[key]}
@@ -34,6 +38,13 @@ def test_it_differs_from_the_backbone_in_the_controllers_alone(
         assert {key for key in ControllerSettings.model_fields if found[key] != own[key]} == set(
             changes
         )
+
+
+def test_controllers_that_compare_keep_nodes_together_for_priorities_alone() -> None:
+    comparing = Settings.read({"teaching": "compare", "strategy": "l2b"})
+    assert added.changes_of("priorities", comparing) == {"kappa": TOGETHER}
+    assert added.changes_of("steps", comparing) == {"use_weighting": False}
+    assert added.changes_of("priorities", Settings()) == {"use_propagation": False}
 
 
 def put(store: Store, part: str, test: list[float], **changes: object) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ppro.paper.differing import SHARES, TOLERATED, finalists, pick
+from ppro.data.names import PUBLIC, RANDOM
+from ppro.paper.differing import SHARES, TOLERATED, corrected_error, finalists, pick
 
 
 def one(off: float | None, *val: float) -> dict[str, Any]:
@@ -15,27 +16,37 @@ def one(off: float | None, *val: float) -> dict[str, Any]:
 
 def test_nodes_that_differ_win_where_they_cost_little() -> None:
     best, near, far = one(0.0, 80.0, 80.0), one(0.3, 79.7, 79.7), one(0.5, 79.0, 79.0)
-    assert pick([far, best, near]) == 2
-    assert pick([best, far]) == 0, "a point is too much"
-    assert pick([one(0.3, 81.0, 81.0), best, near]) == 0, "the best of those that differ"
+    assert pick([far, best, near], PUBLIC) == 2
+    assert pick([best, far], PUBLIC) == 0, "a point is too much"
+    assert pick([one(0.3, 81.0, 81.0), best, near], PUBLIC) == 0, "the best of those that differ"
 
 
 def test_one_standard_error_is_tolerated_too() -> None:
     best, personal = one(0.0, 70.0, 90.0), one(SHARES[0], 74.0, 84.0)
-    assert pick([best, personal]) == 1
+    assert pick([best, personal], PUBLIC) == 1
     best["val"], personal["val"] = [79.0, 81.0], [78.0, 80.0]
-    assert pick([best, personal]) == 0, "the runs are paired"
+    assert pick([best, personal], PUBLIC) == 0, "the runs are paired"
+
+
+def test_random_splits_of_one_graph_tell_less_than_their_number() -> None:
+    best = one(0.0, *[80.0, 84.0] * 25)
+    personal = one(SHARES[0], *[80.5, 82.0] * 25)
+    # A mean difference of 0.75, of which fifty runs alone would make 0.18 of standard error.
+    assert pick([best, personal], PUBLIC) == 0
+    assert pick([best, personal], RANDOM) == 1
+    assert corrected_error(0.2, 50, RANDOM) == pytest.approx(0.2 * (1 + 50 / 3) ** 0.5)
+    assert corrected_error(0.2, 50, PUBLIC) == 0.2
 
 
 def test_some_who_differ_are_better_than_none() -> None:
     best, few, many = one(0.0, 80.0, 80.0), one(SHARES[1], 79.8, 79.8), one(SHARES[0], 78.0, 78.0)
-    assert pick([best, few, many]) == 1
-    assert pick([best, few, one(SHARES[0], 79.6, 79.6)]) == 2
+    assert pick([best, few, many], PUBLIC) == 1
+    assert pick([best, few, one(SHARES[0], 79.6, 79.6)], PUBLIC) == 2
 
 
 @pytest.mark.parametrize("off", [None, 0.0, SHARES[1] - 0.01])
 def test_validation_alone_decides_where_no_nodes_differ(off: float | None) -> None:
-    assert pick([one(off, 70.0), one(off, 71.0), one(None, 71.0 - TOLERATED / 2)]) == 1
+    assert pick([one(off, 70.0), one(off, 71.0), one(None, 71.0 - TOLERATED / 2)], PUBLIC) == 1
 
 
 def test_half_of_the_finalists_differ_where_there_are_such() -> None:

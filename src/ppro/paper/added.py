@@ -9,17 +9,20 @@ from itertools import product
 from typing import Any
 
 from ppro.data import dataset_info
+from ppro.nn.comparing.network import compares
 from ppro.paper import fresh
 from ppro.paper.cells import by_size
+from ppro.paper.entrants import TOGETHER
 from ppro.paper.experiment import Experiment, Plan
 from ppro.paper.render import section
 from ppro.paper.statistics import Judged, compare, judged, mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.settings.recipes import shipped_recipe
+from ppro.settings.settings import Settings
 
 TITLE = "What the controllers add"
-PARTS = {
+PARTS: Mapping[str, Mapping[str, Any]] = {
     "both": {},
     "steps": {"use_weighting": False},
     "priorities": {"use_propagation": False},
@@ -28,7 +31,8 @@ PARTS = {
 _TEXT = (
     "The backbone keeps the settings of its own recipe, so these runs differ from it in the "
     "controllers alone, which have the settings of the strategy's recipe: both of them, the "
-    "propagation controller alone (-nw), or the weight controller alone (-np). Seeds and splits "
+    "propagation controller alone (-nw), or the weight controller alone (-np); where controllers "
+    "compare steps, the latter keeps all nodes at one step, which they learn. Seeds and splits "
     "are those of the recipes above. Test accuracy of the backbone in percent, then the paired "
     "differences from it with their standard errors; in brackets the difference in validation "
     "accuracy. *Better* and *worse* are said after Holm's correction for all differences of this "
@@ -39,11 +43,19 @@ Part = tuple[str, str, str]
 _HEAD = "graph|strategy|runs|backbone|both|steps alone|priorities alone"
 
 
+def changes_of(part: str, controllers: Settings) -> Mapping[str, Any]:
+    """Return what leaves one of the controllers on; those that compare cannot do without steps."""
+    if part == "priorities" and compares(controllers):
+        return {"kappa": TOGETHER}
+    return PARTS[part]
+
+
 def experiment(dataset: str, strategy: str, part: str, plan: Plan) -> Experiment:
     """Return the runs of a strategy's controllers, or one of them, on the backbone's settings."""
     backbone = shipped_recipe(f"{dataset}-none").settings
     controllers = shipped_recipe(f"{dataset}-{strategy}").settings
-    settings = backbone.with_controllers_of(controllers).replace(**PARTS[part])
+    changes = changes_of(part, controllers)
+    settings = backbone.with_controllers_of(controllers).replace(**changes)
     return fresh.fresh_experiment(f"added/{dataset}-{strategy}/{part}", dataset, settings, plan)
 
 

@@ -107,7 +107,7 @@ def retaught(name: str, store: Store, plan: Plan | None = None) -> Experiment | 
     if record is None or parts_of(name)[1] == BARE:
         return None
     results = record["results"][: len(first.candidates)]
-    place = pick(results)
+    place = pick(results, first.split)
     if differs(results[place]):
         return None
     winner = first.candidates[place]
@@ -181,7 +181,7 @@ def _decided(
         return None
     known = [one.candidate.settings for one in proposed]
     taught = [one for one, _ in found if one.settings not in known]
-    best, _ = found[pick([result for _, result in found])]
+    best, _ = found[pick([result for _, result in found], dataset_info(dataset).splits[0])]
     return Proposal(best, proposed[-1].configurations + len(taught))
 
 

@@ -4,9 +4,11 @@ A strategy whose nodes all stop at one step is its backbone with another name. S
 nearly alike, the one is taken whose nodes differ; validation still decides among those.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ppro.data.names import PUBLIC, RANDOM
 from ppro.paper.statistics import compare
 
 SHARES = (0.2, 0.1)
@@ -15,6 +17,8 @@ where nothing close differs so, the second will do."""
 TOLERATED = 0.5
 """Points of validation accuracy that steps of their own may cost, or one standard error of the
 paired difference where that is more."""
+OVERLAPS = {RANDOM: 20 / 60}
+"""Nodes that validate over nodes that train, of splits that every run draws anew from one graph."""
 
 
 def differs(result: Mapping[str, Any], share: float = SHARES[0]) -> bool:
@@ -36,23 +40,35 @@ def finalists(results: Sequence[Mapping[str, Any]], number: int) -> list[int]:
     return [*best, *personal, *rest][:number]
 
 
-def pick(results: Sequence[Mapping[str, Any]]) -> int:
+def pick(results: Sequence[Mapping[str, Any]], split: str = PUBLIC) -> int:
     """Return the place of the best result whose nodes differ, unless that costs too much.
 
-    Then, or where there is none, it is the place of the best of all. Results have the validation
-    accuracies of the same runs.
+    Then, or where there is none, it is the place of the best of all.
+
+    Args:
+        results: with the validation accuracies of the same runs.
+        split: of these runs, where what random ones share is to count.
     """
     order = ranked(results)
     for share in SHARES:
         personal = next((i for i in order if differs(results[i], share)), None)
-        if personal is not None and _is_close(results[order[0]], results[personal]):
+        if personal is not None and _is_close(results[order[0]], results[personal], split):
             return personal
     return order[0]
 
 
-def _is_close(best: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def corrected_error(error: float, runs: int, split: str) -> float:
+    """Return the standard error of a mean over runs that draw their splits from one graph.
+
+    They share most of their nodes, so that more of them tell less than as many graphs would: the
+    variance has a part that no number of runs takes away (Nadeau and Bengio, 2003).
+    """
+    return error * math.sqrt(1 + runs * OVERLAPS.get(split, 0.0))
+
+
+def _is_close(best: Mapping[str, Any], other: Mapping[str, Any], split: str) -> bool:
     if best is other:
         return True
-    found = compare(best["val"], other["val"])
-    spread = found.standard_error if len(best["val"]) > 1 else 0.0
+    found, runs = compare(best["val"], other["val"]), len(best["val"])
+    spread = corrected_error(found.standard_error, runs, split) if runs > 1 else 0.0
     return found.difference <= max(TOLERATED, spread)

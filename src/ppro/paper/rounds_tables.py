@@ -103,11 +103,11 @@ _OF_DECISION = (
     f"accuracy of those with at least {SHARES[0]:.0%} of the nodes off the most common step (in "
     f"brackets), unless that is more than {TOLERATED} points, or one standard error of the paired "
     f"difference, below the best of all; or else of those with {SHARES[1]:.0%}, by the same "
-    "measure; or else the best of all. Where the nodes of that one do not differ so, it trains "
-    f"once more with controllers that compare steps, in {len(WAYS)} ways and with L of at least "
-    f"{LEAST_STEPS}, and the best of these counts as a proposal too. "
-    "What is reported of it comes from other seeds. Percent, "
-    "mean ± standard deviation; no test label is read."
+    "measure; or else the best of all. Where splits are random, that error counts what all splits "
+    "of one graph share (Nadeau and Bengio, 2003). Where the nodes of that one do not differ so, "
+    f"it trains once more with controllers that compare steps, in {len(WAYS)} ways and with L of "
+    f"at least {LEAST_STEPS}, and the best of these counts as a proposal too. What is reported of "
+    "it comes from other seeds. Percent, mean ± standard deviation; no test label is read."
 )
 _HEAD_OF_DECISION = (
     "graph|strategy|runs|searches|last round|play-off|later searches|equal offers|taught otherwise"
@@ -126,15 +126,16 @@ def _decision_row(name: str, store: Store) -> list[str]:
         return []
     dataset, strategy = parts_of(name)
     proposed = proposals(dataset, strategy, store)
+    split = dataset_info(dataset).splits[0]
     results = [result for _, result in found]
-    best, settings = pick(results), [candidate.settings for candidate, _ in found]
+    best, settings = pick(results, split), [candidate.settings for candidate, _ in found]
     places = [
         settings.index(proposed[key].candidate.settings) if key in proposed else None
         for key in ROUNDS
     ]
     taught = [i for i in range(len(results)) if i not in places]
     if taught:
-        places.append(taught[pick([results[i] for i in taught])])
+        places.append(taught[pick([results[i] for i in taught], split)])
     cells = ["–" if i is None else _decided(results[i], bold=i == best) for i in places]
     cells += ["–"] * (len(ROUNDS) + 1 - len(cells))
     return [dataset_info(dataset).title, strategy, str(found[0][0].runs), *cells]
