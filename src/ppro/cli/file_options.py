@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
-from ppro.data.names import MAX_CATEGORIES
+from ppro.data.names import MAX_CATEGORIES, MAX_WORDS
 from ppro.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ _NAMED: dict[str, tuple[str, str | bool]] = {
     "id": ("Column with its id.", "id, node_id or node; else the row from 0"),
     "features": ("The only feature columns, with commas between.", "all that fit"),
     "add_features": ("More feature columns than those that fit.", False),
+    "words": ("Columns of text whose words are features.", False),
     "categorical": ("Columns whose numbers are categories.", False),
     "split_column": ("Column with train, val, test or none.", "random split"),
     "source": ("Column with one end of an edge.", "source, src, from, u"),
@@ -88,6 +89,7 @@ _CHOSEN = {
     "missing": (str, "mean", "Missing features: mean (and a feature that says so) or error."),
     "scale": (str, "standard", "Numbers: standard (mean 0, deviation 1) or none."),
     "max_categories": (int, MAX_CATEGORIES, "Most categories of a column; rarer ones share one."),
+    "max_words": (int, MAX_WORDS, "Most words of a column of --words, the most frequent."),
 }
 _PARAMETERS: dict[str, tuple[Any, Any]] = {
     "dataset": (
@@ -205,7 +207,7 @@ def _layout(columns: Mapping[str, Any]) -> Layout:
     values = dict(columns)
     if values.get("features") is not None and values.get("all_numeric"):
         raise SettingsError("--features and --all-numeric disagree; give one of them")
-    for key in ("features", "add_features", "categorical"):
+    for key in ("features", "add_features", "categorical", "words"):
         if (text := values.get(key)) is not None:
             names = map(str.strip, text.split(","))
             values[key] = tuple(dict.fromkeys(name for name in names if name))

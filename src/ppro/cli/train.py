@@ -269,9 +269,10 @@ def _written(place: Place, trained: TrainedRun, config: RunConfig) -> dict[str, 
 def _notes(recipe: Recipe, reading: Reading | None, graph: Graph, splits: Splits) -> list[str]:
     """Return what a reader of the result should know of the data or the recipe."""
     from ppro.data import dataset_info
-    from ppro.runs.cautions import cautions
+    from ppro.runs.cautions import cautions, without_effect
 
     if reading is None:
-        return [note for note in (dataset_info(recipe.dataset).note, recipe.note) if note]
+        notes = (dataset_info(recipe.dataset).note, recipe.note, without_effect(recipe.settings))
+        return [note for note in notes if note]
     told = [recipe.note] if recipe.note else []
     return [*reading.notes, *told, *cautions(graph, splits, recipe.settings)]

@@ -12,6 +12,8 @@ PER_CLASS = "20-per-class"
 SPLITS = (PUBLIC, RANDOM, GEOM_GCN, GIVEN, PER_CLASS)
 MAX_CATEGORIES = 50
 """Categories of a column of a table; rarer ones share a feature."""
+MAX_WORDS = 2000
+"""Words of a column of text that become features, the most frequent."""
 
 
 def labels_per_class(split: str) -> int | None:

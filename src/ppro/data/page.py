@@ -38,7 +38,8 @@ have no opposite one (`one way edges`). The setting `direction` says whom a node
 A has a 1, or the weight of the edge in its own direction, at row source and column target;
 self-loops count in both degrees. The priority measures of the graph (degree, eigenvector
 centrality) stay those of edges read both ways. Where at least 10 % of the edges go one way and
-others both, the default search lets its best two networks read edges one way too.
+others both, and at least 200 nodes validate, the default search lets its best two networks read
+edges one way too.
 
 A list with every edge once may mean either. From files, a `Data` of PyTorch Geometric, a directed
 NetworkX graph or an adjacency matrix it can be read one way if you ask for it; `describe` shows `-`

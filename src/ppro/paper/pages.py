@@ -44,8 +44,9 @@ How the shipped recipes were found; what they reach is on the page [Results](res
 backbone alone, for L2B and for L2U: several searches, whose best settings have ten runs each; a
 last round of the best of all searches and of settings near the first; a play-off between the best
 of that round; searches that came later. What each of them proposes then trains on seeds that none
-of them used, and the best validation accuracy there becomes the recipe, which is measured on
-others. No round looks at a test node."""
+of them used. The best validation accuracy there becomes the recipe, but for settings whose nodes
+differ in their steps, which are preferred where that costs little; it is measured on other seeds.
+No round looks at a test node."""
 
 
 def pages(texts: Mapping[str, str], store: Store, *, everything: bool) -> dict[str, str]:

@@ -20,11 +20,11 @@ SHOWN = 3
 def cautions(graph: Graph, splits: Splits, settings: Settings) -> list[str]:
     """Return a line about labels that are few or missing, and about what will have no effect."""
     lines = ["; ".join(_of_labels(graph, splits)), _of_weights(graph, settings)]
-    return [line for line in (*lines, _of_teaching(settings)) if line]
+    return [line for line in (*lines, without_effect(settings)) if line]
 
 
-def _of_teaching(settings: Settings) -> str:
-    """Return what to say of settings that the form of the controllers has no use for."""
+def without_effect(settings: Settings) -> str:
+    """Return what to say of settings that the form of the controllers has no use for, or ""."""
     if settings.model != PPRO or settings.strategy == "none":
         return ""
     chosen = settings.controllers

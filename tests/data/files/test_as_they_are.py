@@ -250,3 +250,13 @@ def test_arrays_without_use_are_told_of(tmp_path: Path) -> None:
     np.savez(tmp_path / "g.npz", **parts, edge_attr=np.ones((2, 3)))
     found = read_source(FileSource(graph=str(tmp_path / "g.npz")))
     assert "array edge_attr is not used" in "\n".join(found.notes)
+
+
+def test_the_column_of_the_ids_is_found_for_the_message(tmp_path: Path) -> None:
+    nodes = "package,kind,topic\nzsh,shell,a\nbash,shell,b\nvim,editor,a\n"
+    with pytest.raises(
+        DataError, match="column 'package' of the nodes has it: give --id 'package'"
+    ):
+        reading(tmp_path, nodes, "source,target\nzsh,bash\n")
+    with pytest.raises(DataError, match="name the column that holds the ids"):
+        reading(tmp_path, nodes, "source,target\nshell,editor\n")

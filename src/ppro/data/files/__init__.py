@@ -3,8 +3,8 @@
 ``source`` says which files a graph is read from and hands them to their reader; ``schema`` says how
 tables are to be read and how they became a graph; ``reading`` is what every reader returns.
 ``pair`` reads a table of nodes and one of edges: ``tables``, ``csv_tables`` and ``parquet_tables``
-read them, ``cells`` and ``columns`` make features of their columns, ``ids``, ``labels`` and
-``edges`` the rest.
+read them, ``columns`` chooses those that become features and ``encoding`` makes these, by
+``cells`` and ``words``; ``ids``, ``labels`` and ``edges`` do the rest.
 ``python`` gives tables to the estimator. ``archive`` and ``arrays`` read npz files, ``graphml``
 GraphML and ``saved`` safetensors. ``guard`` refuses files that are not what they seem, ``findings``
 tells what looks wrong, ``export`` writes tables. No file is ever executed.

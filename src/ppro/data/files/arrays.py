@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ppro.data.files.columns import as_tensor
+from ppro.data.files.encoding import as_tensor
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import Schema
 from ppro.data.readers.raw import IntArray, Masks

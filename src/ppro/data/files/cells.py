@@ -44,6 +44,12 @@ def texts(column: Any) -> list[str]:
     return ["" if value is None or value != value else str(value).strip() for value in cells]
 
 
+def known_texts(column: Any) -> list[str]:
+    """Return the cells as text; those that are missing are empty, whatever stands there."""
+    found = zip(texts(column), is_missing(column), strict=True)
+    return ["" if gone else text for text, gone in found]
+
+
 def numbers(path: Path, column: Any) -> Floats:
     """Return the cells as finite numbers, NaN where missing. Shape ``[n]``."""
     missing = is_missing(column)

@@ -122,7 +122,10 @@ def _unknown(where: str, cell: str, count: int, rows: int, index: NodeIndex) -> 
     what = f"no node has the id {cell!r}" if cell else "the id is missing"
     remedy = "add the nodes or drop these edges"
     if count == rows:
+        column = index.column_with(cell)
         remedy = "name the column that holds the ids of the nodes with --id"
+        if column is not None:
+            remedy = f"column {column!r} of the nodes has it: give --id {column!r}"
     return DataError(f"{where}: {what} ({count:,} such rows); {remedy} ({index.examples()})")
 
 

@@ -48,10 +48,11 @@ class NodeIndex:
     Args:
         path: the table of nodes.
         ids: the id of every node.
+        table: all columns of the table, to tell which of them the ids may be in.
     """
 
-    def __init__(self, path: Path, ids: Sequence[str]) -> None:
-        self.path, self.ids = path, ids
+    def __init__(self, path: Path, ids: Sequence[str], table: Any = None) -> None:
+        self.path, self.ids, self.table = path, ids, table
         self._index = arrow("pandas").Index(np.array(ids, dtype=object))
 
     @cached_property
@@ -76,6 +77,16 @@ class NodeIndex:
         if found[first] < 0:
             return found, ""
         return found, f"ids such as {cells[first]!r} are taken for {self.ids[found[first]]!r}"
+
+    def column_with(self, cell: str) -> str | None:
+        """Return the first column of the table that holds an id, different in every row."""
+        if self.table is None:
+            return None
+        for name in self.table.columns:
+            cells = texts(self.table[name])
+            if cell in cells and len(set(cells)) == len(cells):
+                return str(name)
+        return None
 
     def examples(self) -> str:
         """Return some ids for a message."""

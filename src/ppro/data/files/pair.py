@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppro.data.files.cells import with_decimal_points
-from ppro.data.files.columns import check_column, choose_columns, encode
+from ppro.data.files.columns import check_column, choose_columns
 from ppro.data.files.csv_tables import is_packed
 from ppro.data.files.edges import (
     edge_pairs,
@@ -18,10 +18,11 @@ from ppro.data.files.edges import (
     names_without_header,
     weight_column,
 )
+from ppro.data.files.encoding import encode
 from ppro.data.files.ids import NodeIndex, node_ids
 from ppro.data.files.labels import class_codes, classes_of, label_notes, split_masks
 from ppro.data.files.reading import Parts, Reading, finished
-from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema
+from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema, WordsColumn
 from ppro.data.files.tables import FileTable, Table, check_names, check_rows
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
@@ -53,7 +54,7 @@ class Pair:
     @property
     def index(self) -> NodeIndex:
         """Return what finds a node by its id."""
-        return NodeIndex(self.node_file, _ids_or_rows(self.ids, self.nodes))
+        return NodeIndex(self.node_file, _ids_or_rows(self.ids, self.nodes), self.nodes)
 
     @property
     def name(self) -> str:
@@ -136,7 +137,7 @@ def resolved(
 
 def text_columns(layout: Layout) -> set[str]:
     """Return the columns of the node table that hold text, whatever they look like."""
-    named = (layout.id, layout.label, layout.split_column, *layout.categorical)
+    named = (layout.id, layout.label, layout.split_column, *layout.categorical, *layout.words)
     return {name for name in named if name is not None}
 
 
@@ -185,10 +186,12 @@ def _new_schema(pair: Pair, layout: Layout, weight: str | None) -> tuple[Schema,
 
 def _layout_of(schema: Schema) -> Layout:
     categorical = [c.name for c in schema.columns if isinstance(c, CategoricalColumn)]
+    words = [c.name for c in schema.columns if isinstance(c, WordsColumn)]
     return Layout(
         label=schema.label,
         id=schema.id,
         categorical=tuple(categorical),
+        words=tuple(words),
         source=schema.source,
         target=schema.target,
         weight=schema.weight or NO_WEIGHT,

@@ -99,8 +99,8 @@ def read_tables(nodes: Any, edges: Any, *, name: str | None = None, **columns: A
         edges: one row per edge, likewise.
         name: of the graph; by default that of the file.
         columns: the options of ``ppro train``: ``label``, ``id``, ``features``, ``add_features``,
-            ``all_numeric``, ``categorical``, ``split_column``, ``source``, ``target``, ``weight``,
-            ``missing``, ``scale``, ``max_categories``.
+            ``all_numeric``, ``categorical``, ``words``, ``split_column``, ``source``, ``target``,
+            ``weight``, ``missing``, ``scale``, ``max_categories``, ``max_words``.
 
     Raises:
         SettingsError: an option is unknown or out of range.
@@ -139,7 +139,7 @@ def _table(source: Any, what: str) -> Table:
 
 
 def _layout(columns: dict[str, Any]) -> Layout:
-    lists = {"features", "add_features", "categorical"}
+    lists = {"features", "add_features", "categorical", "words"}
     for key in lists & columns.keys():
         given = columns[key]
         if isinstance(given, str):

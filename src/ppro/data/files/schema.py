@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ppro.data.names import MAX_CATEGORIES
+from ppro.data.names import MAX_CATEGORIES, MAX_WORDS
 from ppro.errors import DataError
 from ppro.files import read_text
 
@@ -32,6 +32,7 @@ class Layout(_Frozen):
     add_features: tuple[str, ...] = Field(default=(), description="more than those that fit")
     all_numeric: bool = Field(default=False, description="take every column of numbers")
     categorical: tuple[str, ...] = Field(default=(), description="numbers that are categories")
+    words: tuple[str, ...] = Field(default=(), description="texts whose words are features")
     split_column: str | None = Field(default=None, description="column with train, val, test, none")
     source: str | None = Field(default=None, description="column with one end of an edge")
     target: str | None = Field(default=None, description="column with the other end")
@@ -39,6 +40,7 @@ class Layout(_Frozen):
     missing: Missing = Field(default="mean", description="what a missing feature becomes")
     scale: Scale = Field(default="standard", description="what happens to columns of numbers")
     max_categories: int = Field(default=MAX_CATEGORIES, ge=1)
+    max_words: int = Field(default=MAX_WORDS, ge=1)
 
 
 class NumericColumn(_Frozen):
@@ -87,7 +89,25 @@ class CategoricalColumn(_Frozen):
         return [*(f"{self.name} = {value}" for value in self.categories), *rare, *missing]
 
 
-Column = Annotated[NumericColumn | CategoricalColumn, Field(discriminator="kind")]
+class WordsColumn(_Frozen):
+    """A column of texts: a feature for each word, 1 where a text has it."""
+
+    kind: Literal["words"] = "words"
+    name: str
+    words: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def width(self) -> int:
+        """Return how many features it makes."""
+        return len(self.words)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Return a name for each feature that it makes."""
+        return [f"{self.name} has {word}" for word in self.words]
+
+
+Column = Annotated[NumericColumn | CategoricalColumn | WordsColumn, Field(discriminator="kind")]
 
 
 class Schema(_Frozen):
