@@ -232,6 +232,8 @@ CORPUS: dict[str, tuple[Make, str]] = {
     ),
     "no id column": (tables(None, None, "--id", "key"), "nodes.csv: no column 'key'"),
     "no such feature": (tables(None, None, "--features", "agee"), "no column 'agee'; did you mean"),
+    "no such words": (tables(None, None, "--words", "agee"), "no column 'agee'; did you mean"),
+    "words of numbers": (tables(None, None, "--words", "age"), "leave it out of --words"),
     "no such weight": (tables(None, None, "--weight", "ww"), "edges.csv: no column 'ww'"),
     "label as feature": (tables(None, None, "--features", "topic"), "column topic cannot be a"),
     "an unknown id": (

@@ -318,3 +318,27 @@ def test_classes_are_all_counted_or_it_is_said(
     shown = re.findall(r"c\d+: \d+", told)
     assert len(shown) == min(classes, 100)
     assert ("and 50 more classes, each of 2 nodes" in told) == (classes == 150)
+
+
+def test_words_of_a_column_train_and_predict(ppro: Command, workplace: Path) -> None:
+    write_tables(workplace)
+    given = rows(workplace / "nodes.csv")
+    lines = [
+        "id,about,topic",
+        *(f"{r['id']},on {r['kind']}ee and {r['topic']}er,{r['topic']}" for r in given),
+    ]
+    (workplace / "nodes.csv").write_text("\n".join(lines) + "\n")
+    told = ppro("data", "describe", *FILES, "--max-categories", "3").error
+    assert "no column can be a feature" in told
+    assert "--words 'about' makes features of the words" in told
+    ended = ppro("train", *FILES, *QUICK, "--words", "about", "--max-words", "4", "--out", "run")
+    assert ended.status == 0, ended.err
+    (column,) = json.loads((workplace / "run" / "schema.json").read_text())["columns"]
+    assert (column["kind"], len(column["words"])) == ("words", 4)
+    new = [lines[0], *(line.replace("n", "m", 1) for line in lines[1:])]
+    (workplace / "new.csv").write_text("\n".join(new) + "\n")
+    edges = (workplace / "edges.csv").read_text().replace("n", "m")
+    (workplace / "new_edges.csv").write_text(edges)
+    words = ("predict", "run", "--nodes", "new.csv", "--edges", "new_edges.csv", "--out", "p.csv")
+    assert ppro(*words).status == 0
+    assert [row["id"] for row in rows(workplace / "p.csv")] == [f"m{k}" for k in range(60)]

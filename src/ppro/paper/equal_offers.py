@@ -159,8 +159,8 @@ def _text() -> str:
         "others on seeds of their own choose one: the best whose nodes differ so, unless its "
         f"validation accuracy is more than {differing.TOLERATED} points, or one standard error of "
         f"these runs, below the best of all; or else the best with {least:.0%}, by the same "
-        "measure. What is shown ran on fresh seeds. No test node was seen before. Test accuracy in percent, mean ± "
-        "standard deviation; differences are paired, with their standard errors."
+        "measure. What is shown ran on fresh seeds. No test node was seen before. Test accuracy in "
+        "percent, mean ± standard deviation; differences are paired, with their standard errors."
     )
 
 

@@ -56,7 +56,9 @@ def choose_columns(
         else:
             made.append(_fitted(path, frame[name], layout))
     if not made:
-        raise DataError(f"{path}: no column can be a feature; add one with numbers or categories")
+        why = f" ({notes[0]})" if notes else ""
+        told = "no column can be a feature; add one with numbers or categories"
+        raise DataError(f"{path}: {told}{why}")
     return tuple(made), tuple(notes)
 
 
