@@ -333,3 +333,9 @@ def test_histogram_leaves_out_what_no_node_chose() -> None:
 def test_the_device_is_found() -> None:
     assert find_device("cpu").type == "cpu"
     assert find_device("auto").type in ("cpu", "cuda")
+
+
+def test_settings_without_effect_are_told_of_any_graph(ppro: Command, workplace: Path) -> None:
+    ended = ppro("train", "csbm", *TINY, "--set", "kappa=3")
+    assert "without effect under teaching=paper, only under compare: kappa" in ended.err
+    assert "without effect" not in ppro("train", "csbm", *TINY, "--out", "other").err
