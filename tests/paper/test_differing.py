@@ -22,8 +22,10 @@ def test_nodes_that_differ_win_where_they_cost_little() -> None:
 
 
 def test_one_standard_error_is_tolerated_too() -> None:
-    best, personal = one(0.0, 70.0, 90.0), one(SHARES[0], 74.0, 84.0)
+    best, personal = one(0.0, 75.0, 85.0), one(SHARES[0], 77.0, 81.4)
     assert pick([best, personal], PUBLIC) == 1
+    personal["val"] = [76.0, 81.0]
+    assert pick([best, personal], PUBLIC) == 0, "more than a point is never little"
     best["val"], personal["val"] = [79.0, 81.0], [78.0, 80.0]
     assert pick([best, personal], PUBLIC) == 0, "the runs are paired"
 

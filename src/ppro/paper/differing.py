@@ -14,9 +14,9 @@ from ppro.paper.statistics import compare
 SHARES = (0.2, 0.1)
 """Nodes differ in their steps where at least the first of these shares is off the most common one;
 where nothing close differs so, the second will do."""
-TOLERATED = 0.5
+TOLERATED, MOST = 0.5, 1.0
 """Points of validation accuracy that steps of their own may cost, or one standard error of the
-paired difference where that is more."""
+paired difference where that is more, but never more than the second."""
 OVERLAPS = {RANDOM: 20 / 60}
 """Nodes that validate over nodes that train, of splits that every run draws anew from one graph."""
 
@@ -71,4 +71,4 @@ def _is_close(best: Mapping[str, Any], other: Mapping[str, Any], split: str) -> 
         return True
     found, runs = compare(best["val"], other["val"]), len(best["val"])
     spread = corrected_error(found.standard_error, runs, split) if runs > 1 else 0.0
-    return found.difference <= max(TOLERATED, spread)
+    return found.difference <= min(MOST, max(TOLERATED, spread))

@@ -157,10 +157,11 @@ def _text() -> str:
         f"four. Few runs choose {FINALISTS} of them, half of those by validation alone and half "
         f"among those with at least {most:.0%} of the nodes off the most common step; "
         "others on seeds of their own choose one: the best whose nodes differ so, unless its "
-        f"validation accuracy is more than {differing.TOLERATED} points, or one standard error of "
-        f"these runs, below the best of all; or else the best with {least:.0%}, by the same "
-        "measure. What is shown ran on fresh seeds. No test node was seen before. Test accuracy in "
-        "percent, mean ± standard deviation; differences are paired, with their standard errors."
+        f"validation accuracy is below the best of all by more than {differing.TOLERATED} points "
+        f"and more than one standard error of these runs, or by more than {differing.MOST:g}; or "
+        f"else the best with {least:.0%}, by the same measure. What is shown ran on fresh seeds. "
+        "No test node was seen before. Test accuracy in percent, mean ± standard deviation; "
+        "differences are paired, with their standard errors."
     )
 
 
