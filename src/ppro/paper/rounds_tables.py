@@ -103,11 +103,12 @@ _OF_DECISION = (
     f"accuracy of those with at least {SHARES[0]:.0%} of the nodes off the most common step (in "
     f"brackets), unless that is below the best of all by more than {TOLERATED} points and by more "
     f"than one standard error of the paired difference, or by more than {MOST:g}; or else of those "
-    f"with {SHARES[1]:.0%}, by the same measure; or else the best of all. Where splits are random, that "
-    "error counts what all splits of one graph share (Nadeau and Bengio, 2003). Where the nodes of "
-    "that one do not differ so, it trains once more with controllers that compare steps, in "
-    f"{len(WAYS)} ways and with L of at least {LEAST_STEPS}, and the best of these counts as a proposal too. What is reported of "
-    "it comes from other seeds. Percent, mean ± standard deviation; no test label is read."
+    f"with {SHARES[1]:.0%}, by the same measure; or else the best of all. Where splits are random, "
+    "that error counts what all splits of one graph share (Nadeau and Bengio, 2003). Where the "
+    "nodes of that one do not differ so, it trains once more with controllers that compare steps, "
+    f"in {len(WAYS)} ways and with L of at least {LEAST_STEPS}, and the best of these counts as a "
+    "proposal too. What is reported of it comes from other seeds. Percent, mean ± standard "
+    "deviation; no test label is read."
 )
 _HEAD_OF_DECISION = (
     "graph|strategy|runs|searches|last round|play-off|later searches|equal offers|taught otherwise"
