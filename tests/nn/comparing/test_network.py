@@ -11,6 +11,7 @@ from ppro.nn.comparing.costs import at_step
 from ppro.nn.comparing.network import ComparingNetwork, compares
 from ppro.nn.comparing.sight import Sight
 from ppro.nn.network import Rows
+from ppro.paper.bench.counted import count
 from ppro.settings.settings import Settings
 from ppro.training.assembly import build_model
 from tests.nn.comparing.test_sight import network
@@ -55,9 +56,12 @@ def test_some_rows_and_small_blocks_say_the_same(
             torch.testing.assert_close(getattr(some, name)[run], full)
 
 
-def test_a_step_has_the_gradient_of_its_own_depth() -> None:
+@pytest.mark.parametrize(
+    "given", [[[0, 1, 4], [2, 3, 3]], [[0, 1, 1], [2, 1, 2]], [[0, 0, 0], [0, 0, 0]]]
+)
+def test_a_step_has_the_gradient_of_its_own_depth(given: list[list[int]]) -> None:
     made, world = alone("l2b")
-    steps = torch.tensor([[0, 1, 4], [2, 3, 3]])
+    steps = torch.tensor(given)
     rows = world.rows([[1, 2, 3], [4, 5, 6]])
     out = made.at_steps(world.inputs, rows, steps, None)
     p = dict(made.backbone.named_parameters())
@@ -74,6 +78,18 @@ def test_a_step_has_the_gradient_of_its_own_depth() -> None:
             logits = h @ p["output.weight"][run] + p["output.bias"][run]
             total = total + logits.square().sum()
     torch.testing.assert_close(found, torch.autograd.grad(total, weight)[0])
+
+
+@pytest.mark.parametrize(("given", "products"), [([0, 4, 1], 4), ([1, 2, 0], 2), ([0, 0, 0], 1)])
+def test_nothing_propagates_further_than_the_deepest_step(given: list[int], products: int) -> None:
+    made, world = alone("l2b")
+    rows = world.rows([[1, 2, 3], [4, 5, 6]])
+    steps = torch.tensor([given, given])
+
+    def epoch() -> None:
+        made.at_steps(world.inputs, rows, steps, None)
+
+    assert count(epoch).steps == products
 
 
 def test_judges_begin_as_the_run_and_leave_it_as_it_is() -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 import torch
 from torch import Tensor
 
+from ppro.compute.device import may_ask
 from ppro.nn.strategies.base import Strategy, View
 
 T = TypeVar("T")
@@ -22,11 +23,17 @@ class GivenSteps(Strategy):
 
     def __init__(self, view: View, given: Tensor) -> None:
         super().__init__(view)
-        self.given = given
+        self.given, self.seen = given, 0
+        self.deepest = int(given.max()) if given.numel() and may_ask(given) else None
 
     def observe(self, k: int, h: Tensor, evidence: Tensor, *, last: bool) -> None:
         """Take step k where it is the one given."""
+        self.seen = k
         self.take(self.given == k, k, h)
+
+    def settled(self) -> bool:
+        """Tell whether all rows are at their step; on a GPU asking would stall it."""
+        return self.deepest is not None and self.seen >= self.deepest
 
 
 class EveryStep(Strategy, Generic[T]):
