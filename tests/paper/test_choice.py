@@ -182,6 +182,32 @@ def test_who_keeps_all_nodes_at_one_step_is_taught_otherwise(
         assert f"{vals[0]} ± 1.0" in row
 
 
+def test_priorities_that_may_all_be_equal_make_way_for_some_of_mean_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, plan = Store(tmp_path), Plan(tmp_path)
+    own = [Settings(strategy="l2b", weight_form=form) for form in ("tanh", "softplus")]
+    proposed = [Proposal(Candidate("l2b", one, 90.0, 6), 16) for one in own]
+    rounds = dict(zip(choosing.ROUNDS, proposed, strict=False))
+    for module in (choosing, rounds_tables):
+        monkeypatch.setattr(module, "proposals", lambda *_: rounds)
+    assert choosing.rescaled("texas-l2b", store) is None
+    decide(store, [80.0, 81.0], off=0.3)
+    assert choosing.rescaled("texas-l2b", store) is None, "softplus has no cap"
+    decide(store, [81.0, 80.0], off=0.3)
+    again = choosing.rescaled("texas-l2b", store, plan)
+    assert again is not None
+    assert again in choosing.decisions(plan, ["texas-l2b"])
+    (candidate,) = again.candidates
+    assert candidate.settings == own[0].replace(priority_scale="mean", lambda1=1.0)
+    for val, scale in ((80.6, "mean"), (79.9, "paper")):
+        write_decision(store, again, [val], off=0.0)
+        choice = choose("texas", "l2b", store)
+        assert choice is not None
+        assert choice.candidate.settings.controllers.priority_scale == scale
+        assert ("**80.6" in rounds_tables.decision_markdown(store)) == (scale == "mean")
+
+
 def test_there_is_nothing_to_decide_about_one_proposal(tmp_path: Path) -> None:
     plan = Plan(tmp_path)
     put(plan.store, "l2b", 90.0, 80.0)

@@ -9,11 +9,11 @@ from ppro.data.names import PUBLIC
 from ppro.paper import fresh
 from ppro.paper.cells import Cell, by_size
 from ppro.paper.contest import METHODS, candidate_of, contest
-from ppro.paper.differing import differs, pick
+from ppro.paper.differing import differs, is_close, pick
 from ppro.paper.experiment import Candidate, Experiment, Plan
 from ppro.paper.rounds import FINALS, PLAYOFFS, names, parts_of
 from ppro.paper.store import Store
-from ppro.paper.taught import otherwise
+from ppro.paper.taught import may_be_equal, of_mean_one, otherwise
 from ppro.search.offers import ACTOR, DESIGN, Offer
 from ppro.settings.recipe import Found, Recipe
 from ppro.training.backbone_alone import BARE
@@ -115,6 +115,21 @@ def retaught(name: str, store: Store, plan: Plan | None = None) -> Experiment | 
     return _deciding(f"taught/{name}", name, candidates, plan or Plan(store.root))
 
 
+def rescaled(name: str, store: Store, plan: Plan | None = None) -> Experiment | None:
+    """Return the runs of what is taken with priorities of mean 1, where its own may all be equal.
+
+    They are on the seeds of the decision too.
+    """
+    tried = _tried(name, store)
+    if not tried or parts_of(name)[1] == BARE:
+        return None
+    winner, _ = tried[_pick(name, tried)]
+    if not may_be_equal(winner.settings):
+        return None
+    candidate = replace(winner, settings=of_mean_one(winner.settings))
+    return _deciding(f"rescaled/{name}", name, (candidate,), plan or Plan(store.root))
+
+
 def _deciding(place: str, name: str, candidates: tuple[Candidate, ...], plan: Plan) -> Experiment:
     dataset, _ = parts_of(name)
     split = dataset_info(dataset).splits[0]
@@ -131,8 +146,9 @@ def decisions(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experimen
         return []
     named = wanted or names()
     found = [decision(name, plan.store, plan) for name in named]
-    later = [again for name in named if (again := retaught(name, plan.store, plan)) is not None]
-    return by_size([*(one for one in found if len(one.candidates) > 1), *later])
+    later = [again(name, plan.store, plan) for again in (retaught, rescaled) for name in named]
+    follow = [one for one in later if one is not None]
+    return by_size([*(one for one in found if len(one.candidates) > 1), *follow])
 
 
 def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
@@ -159,17 +175,49 @@ def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:
     return replace(best, configurations=proposed[-1].configurations)
 
 
-def decided(name: str, store: Store) -> list[tuple[Candidate, Mapping[str, Any]]]:
-    """Return all between which it was decided and what each reached; nothing before."""
-    found = list[tuple[Candidate, Mapping[str, Any]]]()
-    for runs in (decision(name, store), retaught(name, store)):
-        record = None if runs is None else runs.record(store)
-        if runs is not None and record is not None:
-            reached = {"runs": record["runs"]}
-            tried = zip(runs.candidates, record["results"], strict=False)
-            found += [(replace(c, validation=r["val_mean"], **reached), r) for c, r in tried]
+Tried = list[tuple[Candidate, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """All between which it was decided with what each reached, and the place of the one taken."""
+
+    tried: Tried
+    taken: int
+
+
+def decided(name: str, store: Store) -> Decided | None:
+    """Return how it was decided about a recipe, or None before."""
+    tried = _tried(name, store)
+    if not tried:
+        return None
+    taken = _pick(name, tried)
+    again = _reached(rescaled(name, store), store)
+    if again and again[0][0].runs == tried[taken][0].runs:
+        tried += again
+        split = dataset_info(parts_of(name)[0]).splits[0]
+        taken = len(tried) - 1 if is_close(tried[taken][1], again[0][1], split) else taken
+    return Decided(tried, taken)
+
+
+def _tried(name: str, store: Store) -> Tried:
+    """Return what was proposed, and what was taught otherwise; nothing before it has run."""
+    found = [*_reached(decision(name, store), store), *_reached(retaught(name, store), store)]
     most = max((candidate.runs for candidate, _ in found), default=0)
     return [one for one in found if one[0].runs == most]
+
+
+def _reached(runs: Experiment | None, store: Store) -> Tried:
+    record = None if runs is None else runs.record(store)
+    if runs is None or record is None:
+        return []
+    tried = zip(runs.candidates, record["results"], strict=False)
+    own = {"runs": record["runs"]}
+    return [(replace(c, validation=r["val_mean"], **own), r) for c, r in tried]
+
+
+def _pick(name: str, tried: Tried) -> int:
+    return pick([result for _, result in tried], dataset_info(parts_of(name)[0]).splits[0])
 
 
 def _decided(
@@ -177,11 +225,11 @@ def _decided(
 ) -> Proposal | None:
     """Return what the runs which decide take, with what it reached; none before."""
     found = decided(f"{dataset}-{strategy}", store)
-    if not found:
+    if found is None:
         return None
     known = [one.candidate.settings for one in proposed]
-    taught = [one for one, _ in found if one.settings not in known]
-    best, _ = found[pick([result for _, result in found], dataset_info(dataset).splits[0])]
+    taught = [one for one, _ in found.tried if one.settings not in known]
+    best, _ = found.tried[found.taken]
     return Proposal(best, proposed[-1].configurations + len(taught))
 
 

@@ -52,7 +52,7 @@ def pick(results: Sequence[Mapping[str, Any]], split: str = PUBLIC) -> int:
     order = ranked(results)
     for share in SHARES:
         personal = next((i for i in order if differs(results[i], share)), None)
-        if personal is not None and _is_close(results[order[0]], results[personal], split):
+        if personal is not None and is_close(results[order[0]], results[personal], split):
             return personal
     return order[0]
 
@@ -66,7 +66,8 @@ def corrected_error(error: float, runs: int, split: str) -> float:
     return error * math.sqrt(1 + runs * OVERLAPS.get(split, 0.0))
 
 
-def _is_close(best: Mapping[str, Any], other: Mapping[str, Any], split: str) -> bool:
+def is_close(best: Mapping[str, Any], other: Mapping[str, Any], split: str) -> bool:
+    """Tell whether a result validates nearly as well as a better one."""
     if best is other:
         return True
     found, runs = compare(best["val"], other["val"]), len(best["val"])

@@ -107,8 +107,10 @@ _OF_DECISION = (
     "that error counts what all splits of one graph share (Nadeau and Bengio, 2003). Where the "
     "nodes of that one do not differ so, it trains once more with controllers that compare steps, "
     f"in {len(WAYS)} ways and with L of at least {LEAST_STEPS}, and the best of these counts as a "
-    "proposal too. What is reported of it comes from other seeds. Percent, mean ± standard "
-    "deviation; no test label is read."
+    "proposal too. Where the priorities of the one taken may all end at the cap of their form, it "
+    "trains once more with priorities of mean 1, and makes way for these unless they cost more "
+    "than that. What is reported of it comes from other seeds. Percent, mean ± standard deviation; "
+    "no test label is read."
 )
 _HEAD_OF_DECISION = (
     "graph|strategy|runs|searches|last round|play-off|later searches|equal offers|taught otherwise"
@@ -123,23 +125,23 @@ def decision_markdown(store: Store) -> str:
 
 def _decision_row(name: str, store: Store) -> list[str]:
     found = choice.decided(name, store)
-    if not found:
+    if found is None:
         return []
     dataset, strategy = parts_of(name)
     proposed = proposals(dataset, strategy, store)
-    split = dataset_info(dataset).splits[0]
-    results = [result for _, result in found]
-    best, settings = pick(results, split), [candidate.settings for candidate, _ in found]
+    results = [result for _, result in found.tried]
+    settings = [candidate.settings for candidate, _ in found.tried]
     places = [
         settings.index(proposed[key].candidate.settings) if key in proposed else None
         for key in ROUNDS
     ]
-    taught = [i for i in range(len(results)) if i not in places]
-    if taught:
-        places.append(taught[pick([results[i] for i in taught], split)])
-    cells = ["–" if i is None else _decided(results[i], bold=i == best) for i in places]
+    if taught := [i for i in range(len(results)) if i not in places]:
+        split = dataset_info(dataset).splits[0]
+        shown = taught[pick([results[i] for i in taught], split)]
+        places.append(found.taken if found.taken in taught else shown)
+    cells = ["–" if i is None else _decided(results[i], bold=i == found.taken) for i in places]
     cells += ["–"] * (len(ROUNDS) + 1 - len(cells))
-    return [dataset_info(dataset).title, strategy, str(found[0][0].runs), *cells]
+    return [dataset_info(dataset).title, strategy, str(found.tried[0][0].runs), *cells]
 
 
 def _decided(result: Mapping[str, Any], bold: bool) -> str:
