@@ -26,7 +26,7 @@ SHARED = (
 )
 TITLE = "The shipped recipes on fresh seeds"
 _TEXT = (
-    "Settings were chosen on validation accuracy (`make recipes`); the runs below begin at seed "
+    "Settings were chosen on validation nodes (`make recipes`); the runs below begin at seed "
     f"{fresh.FIRST_SEED}. Where splits are random, every run has one of its own, and there are "
     f"{fresh.MORE} times as many: splits differ more than seeds. {SHARED} Test accuracy in "
     "percent, mean ± standard deviation. A name that ends in `-paper` is the best recorded recipe "
