@@ -24,9 +24,9 @@ _STRATEGIES = {"none": "APPNP alone", "l2b": "L2B", "l2u": "L2U"}
 _HOW = f"""\
 Node classification on the paper's graphs. Every number is a mean over runs that differ in their
 seed, and in their split too where splits are random. Settings were chosen by validation accuracy,
-with as many configurations for every method; of recipes that validate nearly alike, by whether nodes
-differ in their steps ([the decisions](rounds.md#the-decision-between-proposals)). Test labels are
-read once, after training.
+with as many configurations for every method; of recipes that validate nearly alike, by whether
+nodes differ in their steps ([the decisions](rounds.md#the-decision-between-proposals)). Test labels
+are read once, after training.
 
 The table below has the shipped recipes of PPro, L2B and L2U, beside their backbone alone, which was
 tuned in the same way. Its runs begin at seed {fresh.FIRST_SEED}, and no search has seen these seeds
