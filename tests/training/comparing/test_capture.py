@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from ppro.nn.strategies import given
 from ppro.training.comparing import ComparingTrainer
 from tests.training.comparing.support import settings_of, small_graph, splits_of, trainer_of
 
@@ -57,6 +58,7 @@ def no_looking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_an_epoch_asks_for_no_value(
     changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    monkeypatch.setattr(given, "may_ask", lambda values: False)
     made = trainer(**changes)
     # On a CPU the record looks whether any run is better, which it does not on a GPU.
     monkeypatch.setattr(made.record, "update", lambda *measured: None)
