@@ -109,6 +109,14 @@ def test_the_recipe_keeps_what_the_paper_prints(tmp_path: Path) -> None:
     assert parse_recipe(short_recipe_toml(made), "made") == made
 
 
+def propose(monkeypatch: pytest.MonkeyPatch, settings: list[Settings]) -> None:
+    """Let these be what searches and rounds propose, in their order."""
+    proposed = [Proposal(Candidate("l2b", one, 90.0, 6), 16) for one in settings]
+    rounds = dict(zip(choosing.ROUNDS, proposed, strict=False))
+    for module in (choosing, rounds_tables):
+        monkeypatch.setattr(module, "proposals", lambda *_: rounds)
+
+
 def decide(store: Store, vals: list[float], off: float = 0.0) -> None:
     wanted = choosing.decision("texas-l2b", store)
     assert (wanted.first_seed, wanted.tested) == (choosing.FIRST_SEED, False)
@@ -154,10 +162,7 @@ def test_who_keeps_all_nodes_at_one_step_is_taught_otherwise(
 ) -> None:
     store, plan = Store(tmp_path), Plan(tmp_path)
     own = [Settings(strategy="l2b", max_steps=2, dropout=d) for d in (0.2, 0.3)]
-    proposed = [Proposal(Candidate("l2b", one, 90.0, 6), 16) for one in own]
-    rounds = dict(zip(choosing.ROUNDS, proposed, strict=False))
-    for module in (choosing, rounds_tables):
-        monkeypatch.setattr(module, "proposals", lambda *_: rounds)
+    propose(monkeypatch, own)
     assert choosing.retaught("texas-l2b", store) is None
     decide(store, [80.0, 81.0], off=0.3)
     assert choosing.retaught("texas-l2b", store) is None
@@ -187,10 +192,7 @@ def test_priorities_that_may_all_be_equal_make_way_for_some_of_mean_one(
 ) -> None:
     store, plan = Store(tmp_path), Plan(tmp_path)
     own = [Settings(strategy="l2b", weight_form=form) for form in ("tanh", "softplus")]
-    proposed = [Proposal(Candidate("l2b", one, 90.0, 6), 16) for one in own]
-    rounds = dict(zip(choosing.ROUNDS, proposed, strict=False))
-    for module in (choosing, rounds_tables):
-        monkeypatch.setattr(module, "proposals", lambda *_: rounds)
+    propose(monkeypatch, own)
     assert choosing.rescaled("texas-l2b", store) is None
     decide(store, [80.0, 81.0], off=0.3)
     assert choosing.rescaled("texas-l2b", store) is None, "softplus has no cap"

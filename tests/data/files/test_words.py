@@ -88,7 +88,7 @@ def test_describe_hints_at_words(tmp_path: Path) -> None:
         ({"words": ("texts",)}, "no column 'texts'; did you mean 'text'"),
         ({"words": ("topic",)}, "topic cannot be a feature too"),
         ({"words": ("text",), "categorical": ("text",)}, "named in --words and --categorical"),
-        ({"words": ("id2",)}, "no word stands in the texts of two nodes"),
+        ({"words": ("id2",)}, "no word is in two of its texts or more"),
         ({"words": ("text",), "missing": "error"}, "row 4, column text: the value is missing"),
     ],
 )
