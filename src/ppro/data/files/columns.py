@@ -82,7 +82,7 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
         return "every cell is missing"
     if column.name in layout.words and kind == "text":
         found = telling_words(known_texts(column), most=1)
-        return "" if found else "no word is in two of its texts or more, and in half of them at most"
+        return "" if found else "no word is in two of its texts or more and in half at most"
     if column.name in layout.categorical or kind == "numbers":
         return ""
     if kind != "text":
