@@ -59,6 +59,25 @@ def test_whoever_says_what_to_train_gets_that(
     assert "looking for settings" not in ended.err
 
 
+def test_a_budget_that_nothing_is_searched_in_is_told_of(ppro: Command, workplace: Path) -> None:
+    write_tables(workplace, nodes=90)
+    words = ("--recipe", "plain", *SHORT, "--runs", "1", "--json")
+    assert "--budget" not in ppro("train", *FILES, *words).err
+    ended = ppro("train", *FILES, *words, "--budget", "30")
+    assert "--budget 30 has no effect: nothing is searched here" in ended.err
+
+
+@pytest.mark.parametrize(("taken", "why"), [("run", "already exists"), (".run.checkpoint", "")])
+def test_a_folder_that_is_taken_is_refused_before_the_search(
+    ppro: Command, workplace: Path, taken: str, why: str
+) -> None:
+    write_tables(workplace, nodes=90)
+    (workplace / taken).mkdir()
+    (workplace / taken / "part-0.safetensors").write_text("")
+    error = ppro("train", *FILES, "--budget", "6", "--out", "run").error
+    assert error.startswith(f"run: {why or 'a training was stopped there'}")
+
+
 def test_plain_says_when_its_epochs_did_not_suffice(
     ppro: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,5 +112,7 @@ def test_wrong_arguments(ppro: Command, run: Path, workplace: Path) -> None:
     assert "is a folder; name a CSV or Parquet file" in ppro("predict", run, "--out", run).error
     assert "cannot be written" in ppro("predict", run, "--out", run / "nodes.csv/x.csv").error
     assert "device 'gpu': unknown" in ppro("predict", run, "--device", "gpu").error
+    for command in ("predict", "report"):
+        assert "other: no such file; give the new graph" in ppro(command, run, "other").error
     assert ppro("predict").status == 2
     assert everything(workplace) == before

@@ -66,6 +66,23 @@ def test_a_named_index_is_a_column() -> None:
     assert found.schema == tables().schema
 
 
+def test_an_index_that_does_not_count_is_taken_for_the_ids() -> None:
+    nodes, edges = frames()
+    turned = nodes.set_index("name").rename_axis(None).sample(frac=1, random_state=0)
+    found = ppro.read_tables(turned, edges, label="topic")
+    assert found.graph.node_ids == tuple(turned.index)
+    numbered = nodes.drop(columns="name")
+    ends = edges.replace(dict(zip(nodes["name"], range(len(nodes)), strict=True)))
+    kept = ppro.read_tables(numbered, ends, label="topic").graph
+    moved = ppro.read_tables(numbered.sample(frac=1, random_state=0), ends, label="topic").graph
+    assert kept.node_ids is None
+    assert moved.node_ids is not None
+    place = torch.tensor([int(name) for name in moved.node_ids])
+    assert torch.equal(moved.labels, kept.labels[place])
+    pairs = {tuple(pair) for pair in kept.edge_index.T.tolist()}
+    assert {tuple(pair) for pair in place[moved.edge_index].T.tolist()} == pairs
+
+
 def test_the_schema_is_kept_and_applied(tmp_path: Path) -> None:
     model = ppro.PPro(**QUICK).fit(tables())
     assert model.classes_.tolist() == ["art", "law", "sea"]

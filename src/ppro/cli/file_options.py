@@ -74,7 +74,10 @@ GraphFile = Annotated[
 ]
 _NAMED: dict[str, tuple[str, str | bool]] = {
     "label": ("Column with the class of a node.", "label, class or y"),
-    "id": ("Column with its id.", "id, node_id or node; else the row from 0"),
+    "id": (
+        "Column with its id.",
+        "id, node_id or node, or what the edges name; else the row from 0",
+    ),
     "features": ("The only feature columns, with commas between.", "all that fit"),
     "add_features": ("More feature columns than those that fit.", False),
     "words": ("Columns of text whose words are features.", False),
@@ -196,7 +199,13 @@ def other_files(name: str | None, nodes: Path | None, edges: Path | None) -> Fil
     """Return the files that a saved run is to be applied to; None for those of its training."""
     if name is None and nodes is None and edges is None:
         return None
-    return file_source(name, nodes, edges)
+    files = file_source(name, nodes, edges)
+    if files is None:
+        raise SettingsError(
+            f"{name}: no such file; give the new graph in a file, or leave it out for that of the "
+            "training"
+        )
+    return files
 
 
 def _layout(columns: Mapping[str, Any]) -> Layout:

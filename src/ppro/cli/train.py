@@ -69,9 +69,9 @@ def train(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     budget: Annotated[
-        float,
-        typer.Option(min=1, help="Seconds for the search of --recipe auto and its training."),
-    ] = BUDGET,
+        float | None,
+        shown("Seconds for the search of --recipe auto and its training.", f"{BUDGET:g}", min=1),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -142,7 +142,7 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.insight.tracking import finish
     from ppro.runs import torchrun
     from ppro.runs.config import RunConfig, run_settings
-    from ppro.runs.place import place_of_training
+    from ppro.runs.place import check_free, place_of_training
     from ppro.runs.source import graph_and_splits
     from ppro.runs.writing import TrainedRun
     from ppro.search.auto_final import fit_until
@@ -170,6 +170,8 @@ def train(  # noqa: PLR0913 - one argument per option
 
     given = given_settings(options, changes)
     search = not compare and asks_for_search(recipe, config, given, reading, resume=resume)
+    if budget is not None and not search:
+        console.warn(f"--budget {budget:g} has no effect: nothing is searched here")
     wide = config.model_copy(update={"runs": max(runs, SPLITS)}) if search else config
 
     @cache
@@ -182,7 +184,8 @@ def train(  # noqa: PLR0913 - one argument per option
     speed: dict[str, Any] = {"device": chip, "threads": threads}
     found = Found.none(chosen, runs)
     if search:
-        limits: Any = {"runs": runs, "budget": budget, "start": console.begun, **speed}
+        check_free(out, RUNS, name)
+        limits: Any = {"runs": runs, "budget": budget or BUDGET, "start": console.begun, **speed}
         found = searched(chosen, *load(), given, folder=RUNS, **limits)
     elif recipe == PLAIN:
         found = Found.none(plain_recipe(chosen, load()[0], given), runs)

@@ -131,6 +131,22 @@ def place_of_training(
             place.lock.close()
 
 
+def check_free(out: Path | None, runs: Path, name: str) -> None:
+    """Refuse at once what a training could not be written to, before a search for its settings.
+
+    Args:
+        out: the folder that the user named, or None.
+        runs: where the run lies then.
+        name: of the graph.
+
+    Raises:
+        RunError: the folder is taken or cannot be written to, or a training was stopped there.
+    """
+    check_writable(out or free_name(runs, as_name(name)))
+    if out and has_checkpoint(checkpoint_of(out)):
+        raise _was_stopped(out)
+
+
 def checkpoint_of(out: Path) -> Path:
     """Return the folder for the checkpoint of a run: beside it.
 
@@ -165,11 +181,15 @@ def _claim(out: Path) -> Place:
         )
     if has_checkpoint(folder):
         place.lock.close()
-        raise _TakenError(
-            f"{out}: a training was stopped there; add --resume to go on with it, choose another "
-            f"--out, or remove {folder}"
-        )
+        raise _was_stopped(out)
     return place
+
+
+def _was_stopped(out: Path) -> _TakenError:
+    return _TakenError(
+        f"{out}: a training was stopped there; add --resume to go on with it, choose another "
+        f"--out, or remove {checkpoint_of(out)}"
+    )
 
 
 def _claim_numbered(usual: Path) -> Place:

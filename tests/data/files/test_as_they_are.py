@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from ppro.data.files import FileSource, Layout, read_source
+from ppro.data.files import FileSource, Layout, Reading, read_source
 from ppro.data.files import guard as guard_module
 from ppro.data.files.findings import findings
 from ppro.data.files.schema import CategoricalColumn
@@ -257,6 +257,87 @@ def test_the_column_of_the_ids_is_found_for_the_message(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match="column 'package' of the nodes has it: give --id 'package'"
     ):
-        reading(tmp_path, nodes, "source,target\nzsh,bash\n")
+        reading(tmp_path, nodes, "source,target\nzsh,bash\nzsh,ash\n")
     with pytest.raises(DataError, match="name the column that holds the ids"):
         reading(tmp_path, nodes, "source,target\nshell,editor\n")
+
+
+TURNED = (2, 0, 3, 1)
+"""The ids of four rows, in an order that is not that of the rows."""
+
+
+def turned(header: str) -> str:
+    rows = (f"{k},{k / 7},{'xy'[k % 2]}\n" for k in TURNED)
+    return f"{header},a,topic\n{''.join(rows)}"
+
+
+def names_of_edges(found: Reading) -> set[tuple[str, str]]:
+    ids = found.graph.node_ids
+    assert ids is not None
+    return {(ids[u], ids[v]) for u, v in found.graph.edge_index.T.tolist()}
+
+
+@pytest.mark.parametrize("name", ["ID", "Node_ID", "user_id", "Name", "", "Unnamed: 0"])
+def test_columns_of_ids_are_known_by_their_names_and_the_edges(tmp_path: Path, name: str) -> None:
+    found = reading(tmp_path, turned(name), "Source,Target\n0,1\n2,3\n")
+    assert names_of_edges(found) == {("0", "1"), ("1", "0"), ("2", "3"), ("3", "2")}
+    assert [column.name for column in found.schema.columns] == ["a"]
+    new = reading(tmp_path, turned(name), "Source,Target\n0,1\n2,3\n", found.schema)
+    assert new.graph.node_ids == found.graph.node_ids
+
+
+def test_a_column_of_ids_by_another_name(tmp_path: Path) -> None:
+    note = "but column rank holds every end of the edges too; if it has the ids: --id 'rank'"
+    assert note in told(tmp_path, turned("rank"))
+    edges = "source,target\nn0,n1\nn2,n3\n"
+    named = turned("person").replace("\n", "\nn")[:-1]
+    found = reading(tmp_path, named, edges)
+    assert found.graph.node_ids == ("n2", "n0", "n3", "n1")
+    assert "column person holds every end of the edges and is taken for the ids" in found.notes[0]
+
+
+def test_ids_found_by_the_edges_are_taken_as_text(tmp_path: Path) -> None:
+    nodes = turned("user_id").replace("\n", "\n00")[:-2]
+    found = reading(tmp_path, nodes, "000,001\n002,003\n")
+    assert found.graph.node_ids == ("002", "000", "003", "001")
+    assert found.edges.listed == 2
+
+
+def test_a_column_named_id_that_lacks_an_end_is_a_feature(tmp_path: Path) -> None:
+    found = reading(tmp_path, turned("grid"), "source,target\n0,1\n").schema
+    assert found.id == "grid"
+    other = "grid,a,topic\n5,1,x\n6,2,y\n7,3,x\n"
+    found = reading(tmp_path, other, "source,target\n0,1\n").schema
+    assert (found.id, [column.name for column in found.columns]) == (None, ["grid", "a"])
+
+
+def test_the_index_of_a_frame_is_no_feature_and_no_end(tmp_path: Path) -> None:
+    nodes = ",id,a,topic\n0,n0,1,x\n1,n1,5,y\n2,n2,7,x\n"
+    found = reading(tmp_path, nodes, ",u,v\n0,n0,n1\n1,n1,n2\n")
+    assert [column.name for column in found.schema.columns] == ["a"]
+    assert found.graph.num_edges == 2
+    assert "column Unnamed: 0 is left out: the index of a pandas frame" in found.notes[0]
+    assert len(found.notes) == 1
+
+
+def test_numbers_of_rows_are_no_feature(tmp_path: Path) -> None:
+    rows = "".join(f"n{k},{k + 1},{k % 5},{'xy'[k % 2]}\n" for k in range(30))
+    edges = "source,target\nn0,n1\n"
+    found = reading(tmp_path, f"id,place,a,topic\n{rows}", edges)
+    assert [column.name for column in found.schema.columns] == ["a"]
+    note = "column place is left out: it numbers the rows; --add-features 'place' keeps it"
+    assert note in found.notes
+    kept = reading(tmp_path, f"id,place,a,topic\n{rows}", edges, add_features=("place",))
+    assert [column.name for column in kept.schema.columns] == ["place", "a"]
+
+
+def test_ends_of_unusual_names_are_told_of(tmp_path: Path) -> None:
+    edges = "number,Source,Target\n3,0,1\n2,1,2\n"
+    assert reading(tmp_path, PLAIN, edges).graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    edges = edges.replace("Source", "a").replace("Target", "b")
+    assert "columns number and a, the first two, are taken" in told(tmp_path, PLAIN, edges)
+
+
+def test_columns_with_bars_between_them(tmp_path: Path) -> None:
+    found = reading(tmp_path, PLAIN.replace(",", "|"), "source|target\n0|1\n")
+    assert [column.name for column in found.schema.columns] == ["x"]

@@ -17,9 +17,13 @@ from ppro.data.files.cells import (
     texts,
 )
 from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn, WordsColumn
+from ppro.data.files.tables import INDEX_COLUMNS
 from ppro.data.files.words import is_of_several_words, telling_words
 from ppro.errors import DataError
 from ppro.parts import nearest
+
+COUNTED = 20
+"""A column that numbers as many rows or more is no feature."""
 
 
 def choose_columns(
@@ -80,6 +84,8 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
     kind = kind_of(column)
     if kind == "nothing":
         return "every cell is missing"
+    if not asked and (reason := _counts(path, column, kind)):
+        return reason
     if column.name in layout.words and kind == "text":
         found = telling_words(known_texts(column), most=1)
         return "" if found else "no word is in two of its texts or more and in half at most"
@@ -94,6 +100,19 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
     if layout.all_numeric:
         return "it holds text and --all-numeric was given"
     return _too_many(column, layout.max_categories)
+
+
+def _counts(path: Path, column: Any, kind: str) -> str:
+    """Why a column says no more than where a row stands; empty where it says more."""
+    if column.name in INDEX_COLUMNS:
+        return "the index of a pandas frame, without a name"
+    rows = np.arange(len(column))
+    if kind != "numbers" or len(rows) < COUNTED or str(column.dtype) == "bool":
+        return ""
+    values = numbers(path, column)
+    if not (values - values[0] == rows).all():
+        return ""
+    return f"it numbers the rows; --add-features {column.name!r} keeps it"
 
 
 def _too_many(column: Any, most: int) -> str:

@@ -12,7 +12,9 @@ from typing import IO, Any
 from ppro.data.files.guard import check_unpacked
 from ppro.errors import DataError
 
-DELIMITERS = ",;\t"
+DELIMITERS = ",;\t|"
+INDEX = "Unnamed: 0"
+"""What pandas calls the first column of a file whose header has no name for it."""
 CHUNK = 2**20
 """Bytes of a packed file that are looked at at a time, and the longest header."""
 
@@ -35,7 +37,8 @@ def read_csv(
     reader, types = import_module("pyarrow.csv"), import_module("pyarrow")
     # Before Arrow, which would complain of a broken row of other bytes on its own.
     check_utf8(path)
-    columns, bad_rows = names or csv_header(path), list[Any]()
+    written, bad_rows = list(names or _header(path)), list[Any]()
+    columns = list(names or csv_header(path))
 
     def remember(row: Any) -> str:
         bad_rows.append(row)
@@ -43,7 +46,7 @@ def read_csv(
 
     try:
         with types.input_stream(str(path), "gzip" if is_packed(path) else None) as stream:
-            return reader.read_csv(
+            table = reader.read_csv(
                 stream,
                 # One thread: only then does Arrow know the number of a broken row.
                 reader.ReadOptions(use_threads=False, column_names=list(names or [])),
@@ -53,11 +56,16 @@ def read_csv(
                     invalid_row_handler=remember,
                 ),
                 reader.ConvertOptions(
-                    column_types={name: types.string() for name in columns if name in text},
+                    column_types={
+                        cell: types.string()
+                        for cell, name in zip(written, columns, strict=True)
+                        if name in text
+                    },
                     null_values=list(missing),
                     strings_can_be_null=False,
                 ),
             )
+        return table.rename_columns(columns)
     except types.ArrowInvalid as error:
         raise _csv_error(path, bad_rows, error, has_header=names is None) from None
 
@@ -77,6 +85,12 @@ def _csv_error(
 
 
 def csv_header(path: Path) -> list[str]:
+    """Return the names of the columns; pandas writes an index without one."""
+    first, *others = _header(path)
+    return [first if first.strip() or not others else INDEX, *others]
+
+
+def _header(path: Path) -> list[str]:
     """Return the cells of the first row."""
     if is_packed(path):
         _check_unpacked(path)

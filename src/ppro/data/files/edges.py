@@ -11,10 +11,18 @@ from ppro.data.files.cells import Floats, kind_of, numbers, refuse_cells, texts
 from ppro.data.files.columns import check_column
 from ppro.data.files.ids import NodeIndex
 from ppro.data.files.schema import NO_WEIGHT
+from ppro.data.files.tables import INDEX_COLUMNS, usual_column
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 
-USUAL_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
+USUAL_ENDS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("u", "v"),
+    ("source_id", "target_id"),
+    ("from_id", "to_id"),
+)
 USUAL_WEIGHT = "weight"
 SHOWN = 5
 
@@ -83,11 +91,23 @@ def end_columns(
     if source is not None or target is not None:
         raise DataError(f"{path}: one end column alone; give both --source and --target")
     for usual in USUAL_ENDS:
-        if set(usual) <= set(columns):
-            return usual
-    if len(columns) < 2:
+        first, second = (usual_column((name,), columns) for name in usual)
+        if first is not None and second is not None:
+            return first, second
+    named = [name for name in columns if name not in INDEX_COLUMNS]
+    if len(named) < 2:
         raise DataError(f"{path}: one column only; an edge needs two, source and target")
-    return columns[0], columns[1]
+    return named[0], named[1]
+
+
+def told_of_ends(path: Path, columns: Sequence[str], ends: tuple[str, str]) -> list[str]:
+    """Return a note where others than the first two columns may be the ends of an edge."""
+    named = [name for name in columns if name not in INDEX_COLUMNS]
+    usual = {name for pair in USUAL_ENDS for name in pair}
+    if len(named) < 3 or {name.lower() for name in ends} <= usual:
+        return []
+    which = f"columns {ends[0]} and {ends[1]}, the first two, are taken for the ends of an edge"
+    return [f"{path}: {which}; --source and --target name others"]
 
 
 def names_without_header(columns: Sequence[str], index: NodeIndex) -> list[str] | None:
@@ -147,7 +167,8 @@ def weight_column(
     elif wanted != NO_WEIGHT:
         check_column(path, list(frame.columns), wanted)
         name = wanted
-    rest = [column for column in frame.columns if column not in (*ends, name, usual)]
+    known = (*ends, name, usual, *INDEX_COLUMNS)
+    rest = [column for column in frame.columns if column not in known]
     if rest:
         shown = ", ".join(rest[:SHOWN]) + (" …" if len(rest) > SHOWN else "")
         which = f"column {shown} is" if len(rest) == 1 else f"columns {shown} are"

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from ppro.data.files.cells import texts
-from ppro.data.files.tables import arrow
+from ppro.data.files.tables import INDEX_COLUMNS, arrow
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 
 _NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
 _SHOWN = 2
+ID_ENDINGS = ("id", "name", "index", "key")
+"""How columns end that may hold ids."""
+_LOOKED_AT = 100
 
 
 def node_ids(path: Path, column: Any) -> tuple[str, ...]:
@@ -91,3 +94,49 @@ class NodeIndex:
     def examples(self) -> str:
         """Return some ids for a message."""
         return f"{self.path.name} has {', '.join(map(repr, self.ids[:_SHOWN]))} …"
+
+
+def ids_of_edges(
+    rows: NodeIndex, ends: Sequence[Any], taken: Sequence[str | None]
+) -> tuple[str | None, list[str]]:
+    """Return the column of ids where none has a usual name, and a note on it.
+
+    A column that holds every end of the edges, different in every row, is taken for the ids where
+    its name says so, or where the edges cannot mean numbers of rows; else it is only told of.
+
+    Args:
+        rows: finds nodes by the numbers of their rows; with their table.
+        ends: the two columns of the edges.
+        taken: columns that are no ids: label, split.
+    """
+    table, named = rows.table, sorted({cell for column in ends for cell in texts(column)} - {""})
+    are_rows = bool((rows.find(named)[0] >= 0).all())
+    fitting = [
+        str(name)
+        for name in table.columns
+        if name not in taken and _holds_all(rows.path, table[name], named)
+    ]
+    chosen = [name for name in fitting if _says_id(name) or not are_rows]
+    if chosen:
+        told = f"column {chosen[0]} holds every end of the edges and is taken for the ids"
+        return chosen[0], [f"{rows.path}: {told}; --id names another"]
+    counted = [str(row) for row in range(len(table))]
+    others = [name for name in fitting if texts(table[name]) != counted]
+    if not others:
+        return None, []
+    told = f"nodes are numbered by their rows, from 0, but column {others[0]} holds every end of"
+    return None, [f"{rows.path}: {told} the edges too; if it has the ids: --id {others[0]!r}"]
+
+
+def _says_id(name: str) -> bool:
+    return name in INDEX_COLUMNS or name.lower().endswith(ID_ENDINGS)
+
+
+def _holds_all(path: Path, column: Any, named: Sequence[str]) -> bool:
+    """Tell whether a column is different in every row and has all that the edges name."""
+    head = column.iloc[:_LOOKED_AT]
+    is_measured = head.dtype.kind == "f" and bool((head % 1 != 0).any())
+    if is_measured or not column.is_unique:
+        return False
+    cells = texts(column)
+    return all(cells) and bool((NodeIndex(path, cells).find(named)[0] >= 0).all())

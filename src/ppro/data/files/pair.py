@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,22 @@ from ppro.data.files.edges import (
     edge_weights,
     end_columns,
     names_without_header,
+    told_of_ends,
     weight_column,
 )
 from ppro.data.files.encoding import encode
-from ppro.data.files.ids import NodeIndex, node_ids
+from ppro.data.files.ids import NodeIndex, ids_of_edges, node_ids
 from ppro.data.files.labels import class_codes, classes_of, label_notes, split_masks
 from ppro.data.files.reading import Parts, Reading, finished
 from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema, WordsColumn
-from ppro.data.files.tables import FileTable, Table, check_names, check_rows
+from ppro.data.files.tables import (
+    INDEX_COLUMNS,
+    FileTable,
+    Table,
+    check_names,
+    check_rows,
+    usual_column,
+)
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
@@ -79,14 +87,26 @@ def read_pair(
     columns = nodes.columns()
     check_names(nodes.path, columns)
     layout = resolved(nodes.path, columns, layout, schema)
+    pair = _read_both(nodes, edges, layout, new=schema is not None)
+    if schema is None and layout.id is None:
+        ends = [pair.edges[name] for name in pair.ends]
+        column, told = ids_of_edges(pair.index, ends, (layout.label, layout.split_column))
+        if column is not None:
+            layout = layout.model_copy(update={"id": column})
+            pair = _read_both(nodes, edges, layout, new=False)
+        pair = replace(pair, notes=(*told, *pair.notes))
+    return graph_of(pair, layout, schema)
+
+
+def _read_both(nodes: Table, edges: Table, layout: Layout, *, new: bool) -> Pair:
+    """Return the two tables as they are, by a layout that names the columns of ids and labels."""
     text = text_columns(layout)
     rows, notes = with_decimal_points(nodes.path, nodes.read(text), text)
     check_rows(nodes.path, rows)
     ids = None if layout.id is None else node_ids(nodes.path, rows[layout.id])
     index = NodeIndex(nodes.path, _ids_or_rows(ids, rows))
-    links, ends, told = _read_edges(edges, layout, index, new=schema is not None)
-    pair = Pair(nodes.path, rows, edges.path, links, ids, ends, (*notes, *told))
-    return graph_of(pair, layout, schema)
+    links, ends, told = _read_edges(edges, layout, index, new=new)
+    return Pair(nodes.path, rows, edges.path, links, ids, ends, (*notes, *told))
 
 
 def _read_edges(
@@ -103,6 +123,7 @@ def _read_edges(
     else:
         check_names(edges.path, columns)
         ends = end_columns(edges.path, columns, layout.source, layout.target)
+        notes += told_of_ends(edges.path, columns, ends) if layout.source is None else []
     frame, commas = with_decimal_points(edges.path, edges.read(ends, names), ends)
     if not new:
         check_rows(edges.path, frame)
@@ -121,13 +142,15 @@ def resolved(
         layout = _layout_of(schema)
         if schema.label not in columns:
             layout = layout.model_copy(update={"label": None})
+        if schema.id in INDEX_COLUMNS and schema.id not in columns:
+            layout = layout.model_copy(update={"id": None})
     else:
-        label = layout.label or _first(USUAL_LABELS, columns)
+        label = layout.label or usual_column(USUAL_LABELS, columns)
         if label is None:
             raise DataError(
                 f"{path}: which column is the label? Name it with --label; {_of(columns)}"
             )
-        update = {"label": label, "id": layout.id or _first(USUAL_IDS, columns)}
+        update = {"label": label, "id": layout.id or usual_column(USUAL_IDS, columns)}
         layout = layout.model_copy(update=update)
     for name in (layout.id, layout.label, layout.split_column):
         if name is not None:
@@ -203,10 +226,6 @@ def _labels(pair: Pair, layout: Layout, schema: Schema) -> tuple[IntArray, tuple
     if layout.label is None:
         return np.full(len(pair.nodes), UNLABELLED, dtype=np.int64), ()
     return class_codes(pair.nodes[layout.label], schema.class_names)
-
-
-def _first(usual: Sequence[str], columns: Sequence[str]) -> str | None:
-    return next((name for name in usual if name in columns), None)
 
 
 def _of(columns: Sequence[str]) -> str:

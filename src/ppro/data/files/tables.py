@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from ppro.data.files.csv_tables import check_utf8, csv_header, is_packed, read_csv
+from ppro.data.files.csv_tables import INDEX, check_utf8, csv_header, is_packed, read_csv
 from ppro.data.files.guard import check_file
 from ppro.data.files.parquet_tables import parquet_names, read_parquet
 from ppro.errors import DataError
@@ -16,6 +16,10 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that stand for a missing value; an id is missing only where its cell is empty."""
 
 MAX_COLUMNS = 50_000
+KEPT_INDEX = "__index_level_0__"
+"""What pandas calls an index without a name in a Parquet file."""
+INDEX_COLUMNS = (INDEX, KEPT_INDEX)
+"""Columns that nobody named: the index of a pandas frame. They may hold ids, but no feature."""
 
 
 class Table(Protocol):
@@ -83,7 +87,7 @@ class FrameTable:
     may_lack_header: bool = False
 
     def columns(self) -> list[str]:
-        """Return the names of the columns; an index with a name is one."""
+        """Return the names of the columns; an index that does not merely count is one."""
         return [str(name) for name in self._flat().columns]
 
     def read(self, text: Collection[str], names: Sequence[str] | None = None) -> Any:
@@ -98,8 +102,12 @@ class FrameTable:
         return with_text(flat, text)
 
     def _flat(self) -> Any:
-        named = all(name is not None for name in self.frame.index.names)
-        return self.frame.reset_index(drop=not named)
+        index = self.frame.index
+        if all(name is not None for name in index.names):
+            return self.frame.reset_index()
+        if index.nlevels > 1 or list(index) == list(range(len(index))):
+            return self.frame.reset_index(drop=True)
+        return self.frame.reset_index(names=KEPT_INDEX)
 
 
 def read_table(path: Path, text: Collection[str] = ()) -> Any:
@@ -150,6 +158,13 @@ def check_names(path: Path, names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise DataError(f"{path}: two columns are named {twice!r}; rename one of them")
+
+
+def usual_column(usual: Sequence[str], columns: Sequence[str]) -> str | None:
+    """Return the first column of a usual name; names of more than a letter in any case."""
+    lower = {name.lower(): name for name in reversed(columns) if len(name) > 1}
+    found = (name if name in columns else lower.get(name) for name in usual)
+    return next((name for name in found if name is not None), None)
 
 
 def arrow(part: str) -> Any:
