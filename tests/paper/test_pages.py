@@ -98,6 +98,6 @@ def test_words_choose_what_is_run(tmp_path: Path) -> None:
 def test_all_that_the_results_hold_is_done() -> None:
     """But for what rests on the recipes: tables say of those of today what is measured."""
     plan = Plan(RESULTS.root)
-    for name in ("homophilous", "l2p", "playoffs", "auto", "ablation"):
+    for name in ("homophilous", "l2p", "playoffs", "ablation"):
         for work in SECTIONS[name].works(plan):
             assert work.is_done(RESULTS), work.place

@@ -4,8 +4,8 @@
 file lies, ``pool`` how many go side by side. ``cells`` makes experiments of what ``tables``, made
 of ``panels``, and ``figures`` want to know, with the arrays of ``nodes``; ``contest``,
 ``variations``, ``rounds``, ``taught`` and ``choice`` find the recipes, ``design`` those of the
-paper's design; ``fresh``, ``shipped`` with ``shipped_nodes``, ``added`` and ``automatic`` measure
-them on seeds of their own.
+paper's design; ``fresh``, ``shipped`` with ``shipped_nodes`` and ``added`` measure them on
+seeds of their own.
 ``entrants`` lets methods meet on one graph: ``planted`` where depth must be personal, ``personal``
 where nobody built it to be, ``equal_offers`` where backbone and strategies choose from the same,
 ``differing`` prefers nodes with steps of their own; ``planted_tables`` and ``personal_tables`` tell

@@ -30,15 +30,12 @@ def runs_on(dataset: str, plan: Plan) -> int:
 
 
 def fresh_experiment(
-    place: str, dataset: str, settings: Settings | None, plan: Plan, **facts: Any
+    place: str, dataset: str, settings: Settings, plan: Plan, **facts: Any
 ) -> Experiment:
-    """Return the fresh runs of settings, or of ones that are not known yet."""
-    candidates: tuple[Candidate, ...] = ()
-    if settings is not None:
-        changed = settings.replace(**plan.changes)
-        candidates = (Candidate(method_of(settings).name, changed),)
+    """Return the fresh runs of settings."""
+    candidate = Candidate(method_of(settings).name, settings.replace(**plan.changes))
     split, runs = dataset_info(dataset).splits[0], runs_on(dataset, plan)
-    return Experiment(place, dataset, split, candidates, runs, FIRST_SEED, facts=facts)
+    return Experiment(place, dataset, split, (candidate,), runs, FIRST_SEED, facts=facts)
 
 
 def of_recipe(name: str, settings: Settings, plan: Plan) -> Experiment:

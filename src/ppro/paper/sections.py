@@ -19,7 +19,6 @@ from ppro.paper import (
     untuned,
     untuned_tables,
 )
-from ppro.paper.automatic import ON_CPU, ON_GPU
 from ppro.paper.cells import Cell, experiments, searches
 from ppro.paper.experiment import Plan, Work
 from ppro.paper.figures import FIGURES, FigureSpec
@@ -106,8 +105,6 @@ def _others() -> Iterator[Section]:
     yield Section("planted", planted.experiments, planted_tables.markdown, stage=5)
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
     yield Section("untuned", untuned.experiments, untuned_tables.markdown, stage=5)
-    for device in (ON_CPU, ON_GPU):
-        yield Section(device.key, device.experiments, device.markdown, stage=5)
     yield Section("settings", lambda plan: [], chosen.markdown, stage=6)
     yield Section("datasets", lambda plan: [datasets.Sizes()], datasets.kept_markdown, stage=6)
 

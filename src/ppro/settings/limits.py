@@ -2,8 +2,6 @@
 
 BUDGET = 60.0
 """Seconds of a training that searches its settings first: both together."""
-TABLE_BUDGET = 180.0
-"""Seconds of the searches of the table on automatic recipes."""
 CHECKPOINT_EVERY = 10.0
 """Seconds between two checkpoints, at least."""
 MOST_RUNS = 10_000
