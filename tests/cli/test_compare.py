@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from ppro.cli import comparing
-from ppro.cli.comparing import NOT_COMPARED
+from ppro.cli.afterwards import NOT_COMPARED, Afterwards
 from ppro.errors import SettingsError
 from ppro.settings.settings import Settings
 from ppro.training import fit as fitting
@@ -148,7 +147,7 @@ def test_processes_that_train_together_do_not_compare(monkeypatch: pytest.Monkey
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(SettingsError, match="leave torchrun out"):
-        comparing.check(Settings())
+        Afterwards(compare=True, refit=False).check(Settings())
 
 
 def test_a_training_that_was_cut_short_is_not_compared(

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ppro.cli import bench_distributed, bench_large, bench_scale, console
 from ppro.cli.options import Device, Report, Threads, shown
-from ppro.errors import DataError, RunError, SettingsError
+from ppro.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from ppro.paper.bench import Case
@@ -106,11 +106,9 @@ def _render(page_file: Path) -> None:
 
     reports = read_reports(Path("results") / "bench")
     chart = page_file.with_suffix(".png")
-    try:
+    with console.writing(page_file, "--render"):
         draw(reports, chart)
         page_file.write_text(page(reports, chart.name), encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"{page_file}: cannot be written ({error.strerror})") from None
     console.out.print(f"written: {page_file} and {chart.name} beside it")
 
 

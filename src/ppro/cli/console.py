@@ -100,9 +100,22 @@ def write(path: Path, text: str, option: str = "--out") -> None:
     Raises:
         RunError: it cannot be written.
     """
+    with writing(path, option), whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def writing(path: Path, option: str = "--out") -> Iterator[None]:
+    """Say what to do where a file or a folder that the user named cannot be written.
+
+    Args:
+        option: with which the user named it.
+
+    Raises:
+        RunError: it cannot be written.
+    """
     try:
-        with whole_file(path) as part:
-            part.write_text(text, encoding="utf-8")
+        yield
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
         raise RunError(f"{path}: {reason}; choose another {option}") from None

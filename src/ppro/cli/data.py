@@ -159,11 +159,8 @@ def export(
     for path in paths:
         if path.exists():
             raise DataError(f"{path}: already exists; choose another --out or remove it")
-    try:
-        with whole_file(paths[0]) as nodes, whole_file(paths[1]) as edges:
-            export_graph(graph, nodes, edges, splits, kind=suffix)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
+    with console.writing(out), whole_file(paths[0]) as nodes, whole_file(paths[1]) as edges:
+        export_graph(graph, nodes, edges, splits, kind=suffix)
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
     console.out.print(f"{size}: written to {paths[0]} and {paths[1]}")
 
@@ -211,11 +208,8 @@ def generate(
     plan.check()
     if is_taken(out):
         raise DataError(f"{out}: already exists; choose another or remove it")
-    try:
-        with whole_folder(out) as folder:
-            made = generate_large(folder, plan)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror}); choose another") from None
+    with console.writing(out, "folder"), whole_folder(out) as folder:
+        made = generate_large(folder, plan)
     size = f"{made.nodes:,} nodes, {made.entries // 2:,} edges"
     console.out.print(f"{size}, {sum(made.bytes.values()) / 2**30:.2f} GiB: written to {out}")
 

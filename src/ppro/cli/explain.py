@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
+from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
 from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ def explain(
     from ppro.insight.explain import explain_run
     from ppro.insight.story import node_story
 
-    where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
-    files = other_files(graph_file, nodes, edges)
-    opened = explain_run(run, index, files=files, threads=threads, **where)
+    graph = graph_of_options(graph_file, nodes, edges, data_root, offline)
+    opened = explain_run(run, index, threads=threads, **graph)
     story = node_story(opened, numbers_of(opened.graph, [node])[0])
     if json:
         print(dump_json(story))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ppro.cli import console
 from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
 from ppro.data.names import MAX_CATEGORIES, MAX_WORDS
 from ppro.errors import SettingsError
@@ -195,17 +196,18 @@ def file_source(
     return FileSource(nodes=first, edges=second, graph=name, layout=layout)
 
 
-def other_files(name: str | None, nodes: Path | None, edges: Path | None) -> FileSource | None:
-    """Return the files that a saved run is to be applied to; None for those of its training."""
-    if name is None and nodes is None and edges is None:
-        return None
-    files = file_source(name, nodes, edges)
-    if files is None:
+def graph_of_options(
+    name: str | None, nodes: Path | None, edges: Path | None, data_root: Path | None, offline: bool
+) -> dict[str, Any]:
+    """Return the graph that a saved run is to be applied to, as ``graph_of_run`` takes it."""
+    given = name is not None or nodes is not None or edges is not None
+    new = file_source(name, nodes, edges) if given else None
+    if given and new is None:
         raise SettingsError(
             f"{name}: no such file; give the new graph in a file, or leave it out for that of the "
             "training"
         )
-    return files
+    return {"new": new, "data_root": data_root, "offline": offline, "tell": console.err.print}
 
 
 def _layout(columns: Mapping[str, Any]) -> Layout:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
+from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
 from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import DataError, RunError
 
@@ -98,10 +98,8 @@ def predict(  # noqa: PLR0913 - one argument per option
     chosen = saved.chosen(index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
-    files = other_files(graph_file, nodes, edges)
-    graph, splits = graph_of_run(
-        saved, files, data_root=data_root, offline=offline, tell=console.err.print
-    )
+    where = graph_of_options(graph_file, nodes, edges, data_root, offline)
+    graph, splits = graph_of_run(saved, **where)
     if refit and bool(splits.train.any()):
         splits = all_labels(graph)
     records, propagated = predict_nodes(
@@ -116,13 +114,9 @@ def predict(  # noqa: PLR0913 - one argument per option
     if calibrated or threshold is not None:
         known = calibration_of(saved.facts, chosen)
         records = adjusted(records, known, calibrated=calibrated, threshold=threshold)
-    try:
-        with whole_file(out) as path:
-            is_parquet = out.suffix.lower() in PARQUET
-            write_nodes(path, records, parquet=is_parquet, safe=safe_csv)
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise RunError(f"{out}: {reason}; choose another --out") from None
+    with console.writing(out), whole_file(out) as path:
+        is_parquet = out.suffix.lower() in PARQUET
+        write_nodes(path, records, parquet=is_parquet, safe=safe_csv)
     told = console.count(records.steps.shape[0], "node")
     if only is not None:
         told += f", {propagated:,} of {graph.num_nodes:,} propagated"

@@ -1,10 +1,10 @@
 """``ppro report``: a saved run as one HTML file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, other_files
+from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
 from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads, shown
 from ppro.errors import RunError
 
@@ -40,9 +40,8 @@ def report(
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name an HTML file")
     plotting_library()
-    where: Any = {"data_root": data_root, "offline": offline, "tell": console.err.print}
-    files = other_files(graph_file, nodes, edges)
-    opened = explain_run(run, index, files=files, threads=threads, **where)
+    graph = graph_of_options(graph_file, nodes, edges, data_root, offline)
+    opened = explain_run(run, index, threads=threads, **graph)
     page = render(report_data(opened))
     console.write(out, page)
     size = f"{len(page.encode()) / 1e6:.1f} MB"

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ppro.data.files import FileSource
 from ppro.data.splits import Splits
 from ppro.graph.core import Graph
 from ppro.insight.attribution import important_features, sees_own_features_only, weight_drivers
@@ -73,32 +73,28 @@ def explain_run(
     folder: Path,
     run: int | None = None,
     *,
-    files: FileSource | None = None,
-    data_root: Path | None = None,
-    offline: bool = False,
     threads: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    **graph: Any,
 ) -> ExplainedRun:
     """Apply a saved run to its graph and explain every node.
 
     Args:
         run: None for the run with the best validation score.
-        files: those of the training in another place, or of another graph.
         threads: CPU cores to use; chosen from the work when None.
-        tell: called with what was done to the files of the graph.
+        graph: as for :func:`ppro.runs.source.graph_of_run`.
 
     Raises:
         RunError: there is no such run, or the folder is damaged.
     """
     saved, cpu = open_run(folder), torch.device("cpu")
     index = saved.chosen(run)
-    graph, splits = graph_of_run(saved, files, data_root=data_root, offline=offline, tell=tell)
-    saved.check_graph(graph)
+    loaded, splits = graph_of_run(saved, **graph)
+    saved.check_graph(loaded)
     settings = saved.settings[index]
     # As in training: another number of threads may add in another order.
-    use_threads(threads or worth_cores(graph, settings, saved.config.runs))
-    model, inputs = saved.model(cpu, run=index), prepare_inputs(graph, settings, cpu)
-    return ExplainedRun(saved, graph, splits, index, explain_nodes(model, inputs, graph))
+    use_threads(threads or worth_cores(loaded, settings, saved.config.runs))
+    model, inputs = saved.model(cpu, run=index), prepare_inputs(loaded, settings, cpu)
+    return ExplainedRun(saved, loaded, splits, index, explain_nodes(model, inputs, loaded))
 
 
 class Recorder(Strategy):

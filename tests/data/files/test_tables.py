@@ -6,7 +6,7 @@ import pytest
 
 from ppro.data.files import FileSource, Layout, read_source
 from ppro.data.files import tables as module
-from ppro.data.files.tables import column_names, read_table
+from ppro.data.files.tables import FileTable
 from ppro.errors import DataError
 from tests.data.files.support import reading, written
 
@@ -20,14 +20,14 @@ pc = pytest.importorskip("pyarrow.csv")
 def test_separators_and_a_byte_order_mark(tmp_path: Path, separator: str, start: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"{start}id{separator}x\na{separator}1\n", encoding="utf-8")
-    assert column_names(path) == ["id", "x"]
-    assert read_table(path, {"id"}).to_dict("list") == {"id": ["a"], "x": [1]}
+    assert FileTable(path).columns() == ["id", "x"]
+    assert FileTable(path).read({"id"}).to_dict("list") == {"id": ["a"], "x": [1]}
 
 
 def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('id,x\n"a\nb, c",1\n')
-    assert read_table(path)["id"].tolist() == ["a\nb, c"]
+    assert FileTable(path).read(())["id"].tolist() == ["a\nb, c"]
 
 
 def test_parquet_gives_the_graph_of_the_csv(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_parquet_gives_the_graph_of_the_csv(tmp_path: Path) -> None:
 def test_ids_of_parquet_are_whole_numbers_or_text(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1.0, None], "b": [1, 2], "c": [0.5, 1]}), path)
-    frame = read_table(path, ("a", "b", "c"))
+    frame = FileTable(path).read(("a", "b", "c"))
     assert frame["a"].tolist() == ["1", ""]
     assert frame["b"].tolist() == ["1", "2"]
     assert frame["c"].tolist() == ["0.5", "1.0"]
@@ -69,7 +69,7 @@ def test_a_parquet_file_that_unpacks_too_large(
     monkeypatch.setattr("ppro.data.files.guard.MAX_BYTES", 100_000)
     assert path.stat().st_size < 100_000
     with pytest.raises(DataError, match=r"a.parquet: 800,000 bytes, and PPro reads at most"):
-        read_table(path)
+        FileTable(path).read(())
 
 
 def test_without_arrow_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,4 +85,4 @@ def test_an_unknown_suffix(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}")
     with pytest.raises(DataError, match=r"a.json: unknown kind of table; save it as .csv"):
-        read_table(path)
+        FileTable(path).columns()

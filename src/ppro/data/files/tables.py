@@ -110,25 +110,6 @@ class FrameTable:
         return self.frame.reset_index(names=KEPT_INDEX)
 
 
-def read_table(path: Path, text: Collection[str] = ()) -> Any:
-    """Read a table in a file into a pandas frame that has rows.
-
-    Args:
-        text: columns to take as text whatever they look like: ids, labels.
-    """
-    column_names(path)
-    frame = FileTable(path).read(text)
-    check_rows(path, frame)
-    return frame
-
-
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a table in a file, checked."""
-    names = FileTable(path).columns()
-    check_names(path, names)
-    return names
-
-
 def _names(path: Path) -> list[str]:
     _check_kind(path)
     if is_csv(path):
