@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from ppro.paper.pages import OWN_PAGES
 from ppro.settings.settings import all_keys
 from tests.test_rooms import ROOMS
 
 ROOT = Path(__file__).parent.parent
 DOCS, TABLES = ROOT / "docs", ROOT / "results" / "tables"
 PACKAGE = ROOT / "src" / "ppro"
-PAGES = ("results.md", "rounds.md", "settings.md")
+PAGES = ("results.md", *OWN_PAGES)
 REMOTE = re.compile(r"""(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?|png|svg))["?]""")
 
 

@@ -13,7 +13,7 @@ from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.distributed import RankGroup, owners
 from ppro.distributed.adjacency import ShardAdjacency
-from ppro.distributed.halo import Halo, Plan
+from ppro.distributed.halo import Halo, HaloPlan
 from ppro.distributed.local_rows import rows_of
 from ppro.distributed.measures import ShardEdges, moments_over
 from ppro.graph.core import Graph
@@ -52,7 +52,7 @@ def noise() -> Noise:
 def products(ranks: RankGroup, weighted: bool, partition: Any) -> list[dict[str, Any]]:
     """What a rank gets of every product, and of the priorities."""
     graph, h = a_graph(weighted), embeddings()
-    plan = Plan.make(graph, owners(graph, ranks, partition), ranks)
+    plan = HaloPlan.make(graph, owners(graph, ranks, partition), ranks)
     halo, found = Halo(plan, ranks, CPU), []
     for way in WAYS:
         rows = rows_of(graph, plan.nodes, self_loops=bool(way["self_loops"]))
@@ -118,7 +118,7 @@ def test_products_over_ranks_are_those_of_the_whole_graph(
 def plans(ranks: RankGroup) -> dict[str, Any]:
     graph = a_graph()
     owner = owners(graph, ranks)
-    plan = Plan.make(graph, owner, ranks)
+    plan = HaloPlan.make(graph, owner, ranks)
     measure = torch.arange(NODES, dtype=torch.float32).square()
     return {
         "owner": owner,

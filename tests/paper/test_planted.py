@@ -147,6 +147,6 @@ def test_a_summary_counts_where_the_strategies_are_better(tmp_path: Path) -> Non
         put(store, point, "class-fixed-4", [93.0, 92.0], 93.0)
         put(store, point, "class-l2b", ours, 94.0)
     assert planted_tables.conclusion(store) == (
-        "- Where depth must be personal ([table](#planted-depths)): L2B is better than the best "
-        "fixed depth in 1 and worse in 0 of 2 cases, by +2.5 points on average."
+        "L2B is better than the best fixed depth in 1 and worse in 0 of 2 cases, by +2.5 points "
+        "on average."
     )

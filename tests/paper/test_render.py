@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ppro.paper.panels import Column, Panel, PaperNumber, Table
-from ppro.paper.render import comparisons, entries, latex, markdown, section
+from ppro.paper.render import comparisons, entries, latex, markdown, section, verdicts
 from ppro.paper.store import Store
 from tests.paper.support import keep, reached
 
@@ -48,7 +48,11 @@ def test_markdown(tmp_path: Path) -> None:
     )
     assert "seeds from 0 on" in text
     assert "Drawn from: GCNII* 72; APPNP, backbone alone 108; L2B 3,456." in text
-    assert "| L2B | APPNP, backbone alone | Cora | +0.60 | 0.30 |" in text
+    assert "| L2B | APPNP, backbone alone | – | – | 1 |" in text
+    (found,) = verdicts(TABLE, store(tmp_path)).values()
+    assert f"{found.comparison.difference:+.2f}, {found.comparison.standard_error:.2f}" == (
+        "+0.60, 0.30"
+    )
 
 
 def test_latex_has_a_row_for_each_method(tmp_path: Path) -> None:

@@ -90,9 +90,9 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     page: Annotated[
         Path | None,
         typer.Option(
-            help="Write all that is rendered as a Markdown page; where all is, the rounds of the "
-            "recipes as rounds.md and the settings of the cells as settings.md beside it. Pictures "
-            "go to figures/ beside it.",
+            help="Write all that is rendered as a Markdown page; where all is, rounds.md, "
+            "settings.md and comparisons.md beside it have what stands behind it. Pictures go to "
+            "figures/ beside it.",
             readable=False,
         ),
     ] = None,

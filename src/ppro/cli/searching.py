@@ -28,7 +28,7 @@ SEARCH = "search"
 
 
 @dataclass(frozen=True)
-class Found:
+class FromSearch:
     """What a training takes from the search before it, or from none.
 
     Args:
@@ -118,7 +118,7 @@ def searched(
     folder: Path,
     budget: float,
     **limits: Any,
-) -> Found:
+) -> FromSearch:
     """Search settings for a graph, show how it goes, and keep what was found as a recipe file.
 
     Args:
@@ -144,7 +144,7 @@ def searched(
     notes = [note for note in (_runners_up(choice), plan.note) if note]
     facts = {SEARCH: choice.facts()}
     again = f"--recipe {shlex.quote(str(kept))} --runs {plan.runs}"
-    return Found(found, plan.runs, plan.until, facts, (found.note, *notes), again)
+    return FromSearch(found, plan.runs, plan.until, facts, (found.note, *notes), again)
 
 
 def _show(choice: Choice) -> None:

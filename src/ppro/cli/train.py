@@ -136,7 +136,7 @@ def train(  # noqa: PLR0913 - one argument per option
       ppro train --nodes nodes.csv --edges edges.csv --label fraud --metric average-precision
     """
     from ppro.cli.outcome import headline_of_training, show_training
-    from ppro.cli.searching import SPLITS, Found, asks_for_search, searched
+    from ppro.cli.searching import SPLITS, FromSearch, asks_for_search, searched
     from ppro.compute.device import find_device
     from ppro.files import dump_json
     from ppro.insight.tracking import finish
@@ -182,13 +182,13 @@ def train(  # noqa: PLR0913 - one argument per option
     afterwards.check(config.settings)
     chip = torchrun.device_here(find_device(device))
     speed: dict[str, Any] = {"device": chip, "threads": threads}
-    found = Found.none(chosen, runs)
+    found = FromSearch.none(chosen, runs)
     if search:
         check_free(out, RUNS, name)
         limits: Any = {"runs": runs, "budget": budget or BUDGET, "start": console.begun, **speed}
         found = searched(chosen, *load(), given, folder=RUNS, **limits)
     elif recipe == PLAIN:
-        found = Found.none(plain_recipe(chosen, load()[0], given), runs)
+        found = FromSearch.none(plain_recipe(chosen, load()[0], given), runs)
     chosen = found.recipe
     config = config.model_copy(update={"settings": chosen.settings, "runs": found.runs})
     if torchrun.is_follower():

@@ -12,7 +12,7 @@ from ppro.compute.edge_rows import normalised_values
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import EDGE_SITE, Adjacency, edge_ids
 from ppro.compute.sparse import from_rows, multiply
-from ppro.distributed.halo import Halo, Plan
+from ppro.distributed.halo import Halo, HaloPlan
 from ppro.distributed.local_rows import LocalRows
 from ppro.parts.choices import Normalisation
 
@@ -170,7 +170,7 @@ def _multiply_into(
 class _Pattern:
     """Where the entries of both halves are, in the numbering that their products want."""
 
-    def __init__(self, rows: LocalRows, plan: Plan) -> None:
+    def __init__(self, rows: LocalRows, plan: HaloPlan) -> None:
         cut = int(rows.starts[plan.interior])
         self.starts = rows.starts[: plan.interior + 1], rows.starts[plan.interior :] - cut
         numberings = plan.nodes, plan.seen_by_boundary

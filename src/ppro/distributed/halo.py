@@ -18,7 +18,7 @@ from ppro.graph.core import Graph
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class HaloPlan:
     """The rows of a rank and their exchange.
 
     A row is interior where all its neighbours are on this rank, else it is on the boundary. The
@@ -45,7 +45,7 @@ class Plan:
     num_nodes: int
 
     @classmethod
-    def make(cls, graph: Graph, owner: Tensor, ranks: RankGroup) -> Plan:
+    def make(cls, graph: Graph, owner: Tensor, ranks: RankGroup) -> HaloPlan:
         """Return the plan of this rank.
 
         Args:
@@ -101,7 +101,7 @@ class Halo:
         device: where the rows are.
     """
 
-    def __init__(self, plan: Plan, ranks: RankGroup, device: torch.device) -> None:
+    def __init__(self, plan: HaloPlan, ranks: RankGroup, device: torch.device) -> None:
         self.plan, self.ranks = plan, ranks
         self.sent, self.fringe = plan.sent.to(device), plan.fringe.to(device)
 

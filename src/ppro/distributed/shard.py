@@ -11,7 +11,7 @@ from ppro.data.splits import Splits
 from ppro.distributed.adjacency import ShardAdjacency
 from ppro.distributed.features import shard_features
 from ppro.distributed.group import RankGroup
-from ppro.distributed.halo import Halo, Plan
+from ppro.distributed.halo import Halo, HaloPlan
 from ppro.distributed.local_rows import rows_of
 from ppro.distributed.measures import ShardEdges, moments_over
 from ppro.graph.core import Graph
@@ -49,7 +49,7 @@ class Shard:
         splits: their parts. Shapes ``[R, n]``.
     """
 
-    plan: Plan
+    plan: HaloPlan
     inputs: ShardInputs
     labels: Tensor
     splits: Splits
@@ -71,7 +71,7 @@ class Shard:
         Args:
             owner: the rank of each node. Shape ``[n]``.
         """
-        plan = Plan.make(graph, owner, ranks)
+        plan = HaloPlan.make(graph, owner, ranks)
         halo = Halo(plan, ranks, CPU)
         rows = rows_of(graph, plan.nodes, self_loops=settings.inputs.self_loops)
         adjacency = ShardAdjacency.build_shard(rows, halo, settings.inputs.normalisation)

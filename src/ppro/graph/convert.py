@@ -11,12 +11,12 @@ from torch import Tensor
 
 from ppro.errors import DataError
 from ppro.graph.core import Graph
-from ppro.graph.foreign import MASKS, Parts, as_mask, from_networkx, is_networkx, parts_of
+from ppro.graph.foreign import MASKS, ForeignGraph, as_mask, from_networkx, is_networkx, parts_of
 from ppro.graph.labels import encoded, known_labels
 
 __all__ = [
     "MASKS",
-    "Parts",
+    "ForeignGraph",
     "Taken",
     "as_graph",
     "as_mask",
@@ -109,7 +109,7 @@ def masks_of(source: Any) -> dict[str, Tensor]:
     )
 
 
-def _taken(parts: Parts, labels: Any, classes: NDArray[Any] | None) -> Taken:
+def _taken(parts: ForeignGraph, labels: Any, classes: NDArray[Any] | None) -> Taken:
     count, name = parts.features.shape[0], parts.name
     labels = parts.labels if labels is None else labels
     if classes is not None:

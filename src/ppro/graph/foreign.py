@@ -17,7 +17,7 @@ MASKS = ("train_mask", "val_mask", "test_mask")
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ForeignGraph:
     """The parts of a graph as the other library holds them.
 
     Args:
@@ -64,7 +64,7 @@ def feature_matrix(features: Any, name: str) -> Tensor:
         raise DataError(f"{name}: features are not all numbers ({error})") from None
 
 
-def from_matrices(adjacency: Any, features: Any) -> Parts:
+def from_matrices(adjacency: Any, features: Any) -> ForeignGraph:
     """Return the parts of a graph in two matrices; weights where the entries are not all 1."""
     name = "matrices"
     matrix = sp.coo_array(adjacency)
@@ -80,7 +80,7 @@ def from_matrices(adjacency: Any, features: Any) -> Parts:
         raise DataError(
             f"{name}: {found.shape[0]} rows of features for an adjacency of {matrix.shape[0]} nodes"
         )
-    return Parts(name, edges, found, weight=weight)
+    return ForeignGraph(name, edges, found, weight=weight)
 
 
 def is_networkx(source: Any) -> bool:
@@ -93,7 +93,7 @@ def from_networkx(
     features: str | Sequence[str] = "x",
     label: str = "y",
     weight: str = "weight",
-) -> Parts:
+) -> ForeignGraph:
     """Return the parts of a NetworkX graph.
 
     Args:
@@ -110,7 +110,7 @@ def from_networkx(
         raise DataError(f"{name}: nodes have different numbers of features; give all the same")
     pairs = [(place[u], place[v]) for u, v in graph.edges()]
     labels = [values.get(label) for _, values in graph.nodes(data=True)]
-    return Parts(
+    return ForeignGraph(
         name,
         torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous(),
         feature_matrix(rows, name),
@@ -169,7 +169,7 @@ def edge_weight_of(data: Any) -> Tensor | None:
     return None
 
 
-def from_data(data: Any) -> Parts:
+def from_data(data: Any) -> ForeignGraph:
     """Return the parts of a Data, or of anything with attributes of the same names."""
     name = type(data).__name__
     features, edges = getattr(data, "x", None), data.edge_index
@@ -182,7 +182,7 @@ def from_data(data: Any) -> Parts:
         for key in MASKS
         if (mask := getattr(data, key, None)) is not None
     }
-    return Parts(
+    return ForeignGraph(
         name,
         edges.detach().cpu(),
         found,
@@ -192,7 +192,7 @@ def from_data(data: Any) -> Parts:
     )
 
 
-def parts_of(source: Any) -> Parts:
+def parts_of(source: Any) -> ForeignGraph:
     """Return the parts of a graph of another library."""
     if isinstance(source, tuple | list) and len(source) == 2:
         return from_matrices(*source)

@@ -11,7 +11,7 @@ where nobody built it to be, ``equal_offers`` where backbone and strategies choo
 ``differing`` prefers nodes with steps of their own; ``planted_tables`` and ``personal_tables`` tell
 what came of it. ``untuned`` is what one gets who sets nothing, beside tuned networks,
 ``untuned_tables`` what came of that. ``statistics`` tells a difference from noise; ``render``,
-``chosen``, ``rounds_tables``, ``datasets`` and ``pages`` write what came out; ``sections`` gives
-each of these a name for the command. ``bench`` measures time and memory. No mathematics of the
-method and no command lives here.
+``chosen``, ``comparisons``, ``rounds_tables``, ``datasets`` and ``pages`` write what came out;
+``sections`` gives each of these a name for the command. ``bench`` measures time and memory. No
+mathematics of the method and no command lives here.
 """

@@ -15,7 +15,7 @@ from ppro.paper.cells import by_size
 from ppro.paper.entrants import TOGETHER
 from ppro.paper.experiment import Experiment, Plan
 from ppro.paper.render import section
-from ppro.paper.statistics import Judged, compare, judged, mean_and_spread
+from ppro.paper.statistics import Judged, compare, judged, mean_and_spread, with_error
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.settings.recipes import shipped_recipe
@@ -114,5 +114,5 @@ def _difference(
     if found is None or record is None:
         return "–"
     validation, one = record["val_mean"] - base["val_mean"], found.comparison
-    told = f"{one.difference:+.2f} ± {one.standard_error:.2f} ({validation:+.2f})"
+    told = f"{with_error(one)} ({validation:+.2f})"
     return told if found.verdict == "tie" else f"{told}, {found.verdict}"

@@ -45,7 +45,7 @@ def _place(ours: int, paper: Statistics | None, key: str) -> str:
 
 
 @dataclass(frozen=True)
-class Sizes(Work):
+class DatasetSizes(Work):
     """The measurement of all graphs, as a work that leaves a file."""
 
     place: str = "datasets"
@@ -59,7 +59,7 @@ class Sizes(Work):
 
 def kept_markdown(store: Store) -> str:
     """Return the table of the sizes that were measured."""
-    record = store.read(Sizes().place)
+    record = store.read(DatasetSizes().place)
     if record is None:
         return f"{TITLE}\nNot measured yet: run `ppro reproduce datasets`.\n"
     return markdown(record)

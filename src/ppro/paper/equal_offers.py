@@ -15,7 +15,7 @@ from ppro.paper.entrants import Arena, Entrant, Entry, Reached
 from ppro.paper.experiment import Plan, size_of
 from ppro.paper.kept import off_common
 from ppro.paper.render import section
-from ppro.paper.statistics import mean_and_spread
+from ppro.paper.statistics import mean_and_spread, with_error
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.paper.taught import EXPLORE, FIRST, HELD, LEAN
@@ -174,9 +174,7 @@ def _rows(dataset: str, store: Store) -> list[list[str]]:
 def _row(dataset: str, one: Reached, base: Reached | None) -> list[str]:
     compared = None if one is base else one.against(base)
     off, record = off_common(one.record), one.record
-    difference = "–" if compared is None else f"{compared.difference:+.2f} ± "
-    if compared is not None:
-        difference += f"{compared.standard_error:.2f}, {compared.verdict}"
+    verdict = "" if compared is None else f", {compared.verdict}"
     return [
         dataset_info(dataset).title,
         one.entrant.title,
@@ -185,7 +183,7 @@ def _row(dataset: str, one: Reached, base: Reached | None) -> list[str]:
         _chosen(one.settings),
         f"{one.validation:.1f}",
         mean_and_spread(record),
-        difference,
+        f"{with_error(compared)}{verdict}",
         "–" if off is None else f"{off:.0%}",
         _spread(record),
     ]

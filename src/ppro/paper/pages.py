@@ -1,54 +1,95 @@
-"""The pages of results: one that a summary opens, and one about the rounds of the recipes."""
+"""The pages of results: one that answers open, and others about recipes and what is behind it."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from ppro.data import PAPERS, dataset_info
 from ppro.files import markdown_table
-from ppro.paper import added, fresh, personal_tables, planted_tables, shipped
+from ppro.paper import (
+    added,
+    fresh,
+    personal_tables,
+    planted_tables,
+    shipped,
+    untuned_tables,
+)
 from ppro.paper.design import is_papers
 from ppro.paper.render import LEGEND
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.statistics import LEVEL, mean_and_spread, standard_error
 from ppro.paper.store import Store
+from ppro.paper.untuned import DEFAULTS
 from ppro.settings.recipes import PAPER_DESIGN, recipe_names, shipped_recipe
 
-ROUNDS = ("recipes", FINALS.key, PLAYOFFS.key, "decisions", "rounds", "choices")
-"""The sections about how recipes were found, which have a page of their own."""
-ROUNDS_PAGE, SETTINGS_PAGE = "rounds.md", "settings.md"
-SETTINGS = "settings"
-"""The section that has a page to itself."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "What PPro is worth": (
+        *("planted", "planted-figure", "personal", "personal-figure", "untuned", "offers", "added"),
+    ),
+    "The paper's tables": (
+        *("homophilous", "heterophilous", "backbones", "depth", "depth-figure", "l2p", "datasets"),
+    ),
+    "Other searches": ("beyond", "design", "actor"),
+}
+"""The sections of the first page in their order; those that are not named follow."""
+FIGURES = "The paper's figures"
+"""What those are: its figures that show no table."""
+OWN_PAGES: Mapping[str, tuple[str, ...]] = {
+    "rounds.md": ("shipped", "recipes", FINALS.key, PLAYOFFS.key, "decisions", "rounds", "choices"),
+    "settings.md": ("settings",),
+    "comparisons.md": ("comparisons",),
+}
+"""The sections that are on other pages: about the recipes, and what stands behind the tables."""
 NOTABLE = 2.0
 """Points by which the backbone must gain more than PPro to be worth a word."""
 _STRATEGIES = {"none": "APPNP alone", "l2b": "L2B", "l2u": "L2U"}
-_HOW = f"""\
-Node classification on the paper's graphs. Every number is a mean over runs that differ in their
-seed, and in their split too where splits are random. Settings were chosen by validation accuracy,
-with as many configurations for every method; of recipes that validate nearly alike, by whether
-nodes differ in their steps ([the decisions](rounds.md#the-decision-between-proposals)). Test labels
-are read once, after training.
-
-The table below has the shipped recipes of PPro, L2B and L2U, beside their backbone alone, which was
-tuned in the same way. Its runs begin at seed {fresh.FIRST_SEED}, and no search has seen these seeds
-and splits. Test accuracy in percent, mean ± standard deviation; *better* or *worse* stands where
-the paired t-test tells a strategy from its backbone at a level of {LEVEL}, after Holm's correction
-for all recipes. † marks what goes [beyond the paper](#the-shipped-recipes-on-fresh-seeds):
-consistency, another network, controllers that compare. The last columns are the recipes `…-paper`,
-of the paper's own design, and in brackets what the paper prints for it."""
+_HOW = """\
+Node classification, test accuracy in percent. Settings were chosen on validation nodes, with as
+many configurations for every method; test labels are read once, after training. Every number is a
+mean over runs that differ in their seed, and in their split too where splits are random."""
+_OF_RECIPES = f"""\
+The recipes that come with the package, L2B and L2U, beside their backbone alone, tuned in the same
+way; of recipes that validate nearly alike one was taken whose nodes differ in their steps ([the
+decisions](rounds.md#the-decision-between-proposals)). The runs begin at seed {fresh.FIRST_SEED},
+and no search has seen these seeds and splits. Mean ± standard deviation; *better* or *worse* stands
+where the paired t-test tells a strategy from its backbone at a level of {LEVEL}, after Holm's
+correction for all recipes. † marks what goes [beyond the
+paper](rounds.md#the-shipped-recipes-on-fresh-seeds): consistency, another network, controllers that
+compare. The last columns are the recipes `…-paper`, of the paper's own design, and in brackets what
+the paper prints for it."""
 _NOT = """\
 - That these settings are the best: a recipe is the best of the configurations that were searched.
 - That accuracies on random splits compare with those of another paper: its splits are others, and
   splits differ by points.
 - That all graphs are sound: `cornell-legacy` and `chameleon` are as the paper has them, with known
   defects ([Table 6](#table-6-datasets)); the mended graphs stand beside them."""
-_INTRODUCTION_OF_ROUNDS = """\
-How the shipped recipes were found; what they reach is on the page [Results](results.md). For the
-backbone alone, for L2B and for L2U: several searches, whose best settings have ten runs each; a
-last round of the best of all searches and of settings near the first; a play-off between the best
-of that round; searches that came later. What each of them proposes then trains on seeds that none
-of them used. The best validation accuracy there becomes the recipe, but for settings whose nodes
-differ in their steps, which are preferred where that costs little; it is measured on other seeds.
-No round looks at a test node."""
+_BEGINNINGS = {
+    "rounds.md": """\
+# The rounds of the recipes
+
+What the shipped recipes reach, with all their options, and how they were found; the page
+[Results](results.md) has the answers in short. For the backbone alone, for L2B and for L2U there
+were several searches, whose best settings have ten runs each; a last round of the best of all
+searches and of settings near the first; a play-off between the best of that round; searches that
+came later. What each of them proposes then trains on seeds that none of them used. The best
+validation accuracy there becomes the recipe, but for settings whose nodes differ in their steps,
+which are preferred where that costs little; it is measured on other seeds. No round looks at a test
+node.
+
+"""
+    + LEGEND,
+    "settings.md": """\
+# Settings behind the tables
+
+To train a cell of a table of [Results](results.md) again, or to see what a search preferred: look
+up its table, method and graph here, and give the settings to `ppro train` by `--set`.""",
+    "comparisons.md": """\
+# Comparisons behind the verdicts
+
+To see how sure a verdict of [Results](results.md) is: its difference, standard error and p.""",
+}
+"""What the other pages say first."""
 
 
 def pages(texts: Mapping[str, str], store: Store, *, everything: bool) -> dict[str, str]:
@@ -58,46 +99,107 @@ def pages(texts: Mapping[str, str], store: Store, *, everything: bool) -> dict[s
 
     Args:
         texts: of the sections, by name.
-        everything: whether all sections are there; then a summary opens the first page, and the
-            rounds of the recipes have a page of their own.
+        everything: whether all sections are there; then a summary opens the first page, and some
+            sections have pages of their own.
     """
     if not everything:
         return {"": "# Results\n\n" + LEGEND + "\n\n" + "\n".join(texts.values())}
-    rounds = [texts[name] for name in ROUNDS if name in texts]
-    others = [text for name, text in texts.items() if name not in (*ROUNDS, SETTINGS)]
-    told = (
-        f"How the recipes were found has a page of its own, [The rounds]({ROUNDS_PAGE}), and so "
-        f"have [the settings behind every cell]({SETTINGS_PAGE}) of the tables."
+    elsewhere = {name for names in OWN_PAGES.values() for name in names}
+    named = {name for names in GROUPS.values() for name in names}
+    others = tuple(name for name in texts if name not in named | elsewhere)
+    groups = {**GROUPS, FIGURES: others}
+    first = [texts[name] for names in groups.values() for name in names if name in texts]
+    opening = f"# Results\n\n{summary(store)}\n\n## Contents\n\n{_contents(groups, texts)}"
+    found = {"": "\n".join([f"{opening}\n\n## How to read the tables\n\n{LEGEND}\n", *first])}
+    for page, names in OWN_PAGES.items():
+        own = [texts[name] for name in names if name in texts]
+        found[page] = "\n".join([f"{_BEGINNINGS[page]}\n", *own])
+    return found
+
+
+def _contents(groups: Mapping[str, Sequence[str]], texts: Mapping[str, str]) -> str:
+    """Return a list of all sections, each a link, and of the other pages."""
+    told = [
+        f"- {title}: " + ", ".join(_link(texts[name]) for name in names if name in texts)
+        for title, names in groups.items()
+    ]
+    told.append(
+        "- On other pages: [the recipes, and how they were found](rounds.md), [the settings behind "
+        "every cell](settings.md) and [every comparison](comparisons.md) of the tables"
     )
-    opening = f"# Results\n\n{summary(store)}\n\n{told}\n\n## How to read the tables\n\n{LEGEND}"
-    beginning = f"# The rounds of the recipes\n\n{_INTRODUCTION_OF_ROUNDS}\n\n{LEGEND}"
-    return {
-        "": f"{opening}\n\n" + "\n".join(others),
-        ROUNDS_PAGE: f"{beginning}\n\n" + "\n".join(rounds),
-        SETTINGS_PAGE: "# Settings behind the tables\n\n" + texts.get(SETTINGS, ""),
-    }
+    return "\n".join(told)
+
+
+def _link(text: str) -> str:
+    """Return a link to a section, as the site names the place of its title."""
+    title = text.partition("\n")[0].removeprefix("## ")
+    return f"[{title}](#{slugify(title)})"
+
+
+def slugify(title: str) -> str:
+    """Return the name of a title's place on a page: ASCII letters, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
 def summary(store: Store) -> str:
-    """Return what was measured, the recipes beside backbone and paper, and what to conclude."""
+    """Return the answers, the recipes beside backbone and paper, and what not to conclude."""
     measured = [
         name for name in PAPERS if all(fresh.reached(f"{name}-{s}", store) for s in _STRATEGIES)
     ]
     if not measured:
         return "## In short\n\nNot measured yet: run `ppro reproduce shipped`."
+    answers = [row for row in _answers(measured, store) if row[1]]
     head = ["graph", "runs", *_STRATEGIES.values()]
     head += [f"the paper's design: {title.split()[0]}" for title in _STRATEGIES.values()]
-    table = markdown_table(head, [_row(dataset, store) for dataset in measured])
     parts = [
         "## In short",
         _HOW,
-        table,
-        "**What to conclude**",
-        "\n".join(_conclusions(measured, store)),
+        markdown_table(["question", "answer", "more"], answers),
         "**What not to conclude**",
         _NOT,
+        "## The recipes beside their backbone and the paper",
+        _OF_RECIPES,
+        markdown_table(head, [_row(dataset, store) for dataset in measured]),
     ]
     return "\n\n".join(parts)
+
+
+def _answers(measured: Sequence[str], store: Store) -> list[tuple[str, str, str]]:
+    """Return what a reader asks first: the question, its answer or "", and where more stands."""
+    plain = [untuned_tables.conclusion(untuned_tables.rows(store), way) for way in DEFAULTS]
+    return [
+        (
+            "Where nodes need different depths, do they find them?",
+            planted_tables.conclusion(store),
+            "[Planted depths](#planted-depths)",
+        ),
+        (
+            "Do personal steps beat the best fixed depth on graphs that were not built for them?",
+            personal_tables.in_short(store),
+            "[Personal steps](#personal-steps-against-the-best-fixed-depth)",
+        ),
+        (
+            "What does one get who sets nothing?",
+            " ".join(told for told in plain if told),
+            "[Without tuning](#without-tuning)",
+        ),
+        (
+            "Are the recipes of a strategy better than those of its backbone, tuned alike?",
+            " ".join(_against_backbone(strategy, measured, store) for strategy in ("l2b", "l2u")),
+            "[Recipes](#the-recipes-beside-their-backbone-and-the-paper)",
+        ),
+        (
+            "Do controllers help on the backbone's own recipe, all else equal?",
+            _added(store),
+            "[What the controllers add](#what-the-controllers-add)",
+        ),
+        (
+            "Do the paper's numbers come out with its own design?",
+            _against_paper(measured, store),
+            "[Tables 1](#table-1-homophilous-graphs), [2](#table-2-heterophilous-graphs)",
+        ),
+    ]
 
 
 def _row(dataset: str, store: Store) -> list[str]:
@@ -129,22 +231,6 @@ def _verdict(dataset: str, strategy: str, store: Store) -> str:
     return "" if found is None else found.verdict
 
 
-def _conclusions(measured: Sequence[str], store: Store) -> list[str]:
-    lines = [_against_backbone(strategy, measured, store) for strategy in ("l2b", "l2u")]
-    from_paper = {s: _from_paper(s, measured, store) for s in _STRATEGIES}
-    lines += [_against_paper(s, found) for s, found in from_paper.items() if found]
-    means = {
-        s: fmean(away for away, _ in found.values()) for s, found in from_paper.items() if found
-    }
-    if len(means) == len(_STRATEGIES) and means["none"] > max(means["l2b"], means["l2u"]) + NOTABLE:
-        lines.append(
-            "- So most of the margin that the paper prints over APPNP is a matter of tuning: tuned "
-            "like PPro, APPNP gains more on its printed number than PPro does."
-        )
-    lines += [_added(store), planted_tables.conclusion(store), personal_tables.in_short(store)]
-    return [line for line in lines if line]
-
-
 def _against_backbone(strategy: str, measured: Sequence[str], store: Store) -> str:
     """Return on which graphs a strategy beats its backbone, and on which it loses."""
     found = {"better": list[str](), "worse": list[str]()}
@@ -155,7 +241,7 @@ def _against_backbone(strategy: str, measured: Sequence[str], store: Store) -> s
     ties = len(measured) - sum(map(len, found.values()))
     told = [f"{verdict} on {_listed(graphs)}" for verdict, graphs in found.items() if graphs]
     told.append(f"no different beyond noise on {ties} of {len(measured)} graphs")
-    return f"- {_STRATEGIES[strategy]} against its own backbone, equally tuned: {'; '.join(told)}."
+    return f"{_STRATEGIES[strategy]}: {', '.join(told)}."
 
 
 def _of_design(dataset: str, strategy: str, store: Store) -> tuple[float, float] | None:
@@ -173,25 +259,25 @@ def _of_design(dataset: str, strategy: str, store: Store) -> tuple[float, float]
     return None
 
 
-def _from_paper(
-    strategy: str, measured: Sequence[str], store: Store
-) -> dict[str, tuple[float, float]]:
-    """Return by how many points its design differs from the paper, on the graphs that it has."""
-    found = {dataset: _of_design(dataset, strategy, store) for dataset in measured}
-    return {dataset: one for dataset, one in found.items() if one is not None}
-
-
-def _against_paper(strategy: str, found: Mapping[str, tuple[float, float]]) -> str:
-    """Return how far we are from the numbers that the paper prints for a strategy."""
-    lower = [
-        dataset_info(dataset).title for dataset, (away, error) in found.items() if away < -2 * error
-    ]
-    worse = f"lower beyond two standard errors on {_listed(lower)}" if lower else "nowhere lower"
-    mean = fmean(away for away, _ in found.values())
-    return (
-        f"- {_STRATEGIES[strategy]} of the paper's design against the paper: {mean:+.1f} points "
-        f"on average over {len(found)} graphs, {worse}."
-    )
+def _against_paper(measured: Sequence[str], store: Store) -> str:
+    """Return how far we are from the numbers that the paper prints, and whose margin that is."""
+    means, told = dict[str, float](), list[str]()
+    for strategy, title in _STRATEGIES.items():
+        all_of_it = {dataset: _of_design(dataset, strategy, store) for dataset in measured}
+        found = {dataset: one for dataset, one in all_of_it.items() if one is not None}
+        if not found:
+            continue
+        means[strategy] = fmean(away for away, _ in found.values())
+        lower = [dataset_info(d).title for d, (away, error) in found.items() if away < -2 * error]
+        worse = f"lower beyond two standard errors on {_listed(lower)}" if lower else "never lower"
+        mean = f"{means[strategy]:+.1f} points on average over {len(found)} graphs"
+        told.append(f"{title}: {mean}, {worse}.")
+    if len(means) == len(_STRATEGIES) and means["none"] > max(means["l2b"], means["l2u"]) + NOTABLE:
+        told.append(
+            "So most of the margin that the paper prints over APPNP is a matter of tuning: tuned "
+            "like PPro, APPNP gains more on its printed number than PPro does."
+        )
+    return " ".join(told)
 
 
 def _added(store: Store) -> str:
@@ -201,10 +287,7 @@ def _added(store: Store) -> str:
     if not verdicts:
         return ""
     better, worse = verdicts.count("better"), verdicts.count("worse")
-    return (
-        f"- The controllers put on the backbone's own recipe, all else equal: better in {better} "
-        f"and worse in {worse} of {len(verdicts)} cases ([table](#what-the-controllers-add))."
-    )
+    return f"Better in {better} and worse in {worse} of {len(verdicts)} cases."
 
 
 def _listed(names: Iterable[str]) -> str:

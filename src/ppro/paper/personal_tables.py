@@ -12,12 +12,11 @@ from ppro.paper.entrants import (
     STARTS,
     STEPS,
     Arena,
-    Reached,
 )
 from ppro.paper.kept import off_common
 from ppro.paper.personal import FEW, MANY, NOISE, Duel, arenas, duel, noisy_arenas
 from ppro.paper.render import section
-from ppro.paper.statistics import Comparison
+from ppro.paper.statistics import mean_and_spread, with_error
 from ppro.paper.store import Store
 
 TITLE = "Personal steps against the best fixed depth"
@@ -64,30 +63,20 @@ def _row(one: Duel) -> list[str]:
     return [
         one.arena.title,
         str(better.record["runs"]),
-        f"{_accuracy(fixed)} ({fixed.settings['max_steps']})",
+        f"{mean_and_spread(fixed.record)} ({fixed.settings['max_steps']})",
         f"{better.entrant.title}, {start}",
-        _accuracy(better),
-        _difference(compared),
+        mean_and_spread(better.record),
+        with_error(compared),
         verdict,
         "–" if off is None else f"{100 * off:.0f} %",
-        *(_difference(found.against(fixed)) for found in one.both.values()),
+        *(with_error(found.against(fixed)) for found in one.both.values()),
     ]
-
-
-def _accuracy(found: Reached) -> str:
-    return f"{found.record['test_mean']:.1f} ± {found.record['test_std']:.1f}"
-
-
-def _difference(found: Comparison | None) -> str:
-    return "–" if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
 
 
 def in_short(store: Store) -> str:
     """Return the count for a summary; "" before anything is measured."""
     found = _duels(arenas(), store)
-    link = "[table](#personal-steps-against-the-best-fixed-depth)"
-    told = "- The strategy that validation chose, its steps untuned, against the best fixed depth"
-    return f"{told} ({link}): {conclusion(found)}" if found else ""
+    return f"The strategy that validation chose is {conclusion(found)}" if found else ""
 
 
 def conclusion(found: Sequence[Duel]) -> str:

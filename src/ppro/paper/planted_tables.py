@@ -17,7 +17,7 @@ from ppro.paper.planted import (
     strategy,
 )
 from ppro.paper.render import section
-from ppro.paper.statistics import Comparison
+from ppro.paper.statistics import Comparison, with_error
 from ppro.paper.store import Store
 from ppro.search.methods import find_method
 
@@ -71,9 +71,7 @@ def conclusion(store: Store, points: Sequence[Point] = POINTS) -> str:
                 f"worse in {verdicts.count('worse')} of {len(found)} cases, by {mean:+.1f} points "
                 "on average"
             )
-    if not told:
-        return ""
-    return f"- Where depth must be personal ([table](#planted-depths)): {'; '.join(told)}."
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _accuracies(points: Sequence[Point], store: Store) -> str:
@@ -100,11 +98,7 @@ def _place(found: Reached | None, base: Reached | None) -> str:
         return f"**{mean}**"
     is_fixed = found.settings.get("strategy") == "none" and found.settings.get("model") == "ppro"
     compared = None if is_fixed else found.against(base)
-    return mean if compared is None else f"{mean} ({_difference(compared)})"
-
-
-def _difference(found: Comparison) -> str:
-    return f"{found.difference:+.1f} ± {found.standard_error:.1f}"
+    return mean if compared is None else f"{mean} ({with_error(compared, 1)})"
 
 
 def _steps(point: Point, store: Store) -> list[list[str]]:
@@ -120,7 +114,7 @@ def _steps(point: Point, store: Store) -> list[list[str]]:
             deep, shallow = (fmean(found.record[kind]["mean_step"]) for kind in ("deep", "shallow"))
             aim = "–" if teaching == "paper" else _aim(point, compared, deep - shallow)
             fixed = f"{base.record['test_mean']:.1f} ({base.settings['max_steps']})"
-            told = f"{compared.difference:+.2f} ± {compared.standard_error:.2f}"
+            told = with_error(compared)
             steps = f"{deep:.1f}", f"{shallow:.1f}"
             rows.append([point.title, entrant.title, fixed, told, compared.verdict, *steps, aim])
     return rows

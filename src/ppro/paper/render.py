@@ -10,6 +10,7 @@ from ppro.paper.cells import offered
 from ppro.paper.panels import Column, Panel, PaperNumber, Table
 from ppro.paper.statistics import (
     LEVEL,
+    TOO_FEW,
     Comparison,
     Judged,
     compare,
@@ -26,7 +27,7 @@ LEGEND = (
     "number and our difference from it, marked * where it exceeds two standard errors of our mean. "
     "**Bold**: the best mean of a column. Under a table, *better* and *worse* stand where the "
     f"paired t-test says so at a level of {LEVEL} after Holm's correction for all comparisons of "
-    "that table."
+    "that table; `ppro reproduce comparisons` lists every difference with its p."
 )
 
 
@@ -44,7 +45,7 @@ def section(title: str, text: str, head: str, rows: Sequence[Sequence[str]], nam
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """What stands in a cell: our result, the paper's number, or neither."""
 
     result: Mapping[str, Any] | None
@@ -61,9 +62,9 @@ class Entry:
         return f"{difference:+.1f}{'*' if notable else ''}"
 
 
-def entries(panel: Panel, store: Store) -> dict[tuple[str, str], Entry]:
+def entries(panel: Panel, store: Store) -> dict[tuple[str, str], TableEntry]:
     """Return every place of a panel by method and heading."""
-    found: dict[tuple[str, str], Entry] = {}
+    found: dict[tuple[str, str], TableEntry] = {}
     for column in panel.columns:
         results = {row: _result(panel, row, column, store) for row in panel.rows}
         means = [r["test_mean"] for r in results.values() if r is not None]
@@ -71,7 +72,7 @@ def entries(panel: Panel, store: Store) -> dict[tuple[str, str], Entry]:
         for row, result in results.items():
             paper = panel.paper.get((row, column.heading))
             best = result is not None and result["test_mean"] == top
-            found[row, column.heading] = Entry(result, paper, best)
+            found[row, column.heading] = TableEntry(result, paper, best)
     return found
 
 
@@ -113,14 +114,15 @@ def markdown(table: Table, store: Store, level: int = 2) -> str:
     parts, found = [f"{'#' * level} {table.title}\n"], verdicts(table, store)
     parts += [f"{table.note}\n"] if table.note else []
     for i, panel in enumerate(table.panels):
-        parts += [f"{'#' * (level + 1)} {panel.title}\n", _grid(panel, store), ""]
-        if panel.studied:
-            parts += [_study(panel, store), ""]
-        parts += [_budget(panel, store), ""]
-        parts += [
-            _tests({pair: one for (at, pair), one in found.items() if at == i}, len(found)),
-            "",
+        own = {pair: one for (at, pair), one in found.items() if at == i}
+        shown = [
+            f"{'#' * (level + 1)} {panel.title}",
+            _grid(panel, store),
+            _study(panel, store) if panel.studied else "",
+            _budget(panel, store),
+            _told(own, len(found)),
         ]
+        parts += [f"{part}\n" for part in shown if part]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -142,7 +144,7 @@ def _by_method(panel: Panel, place: Callable[[str, str], str], corner: str) -> s
     return markdown_table([corner, *headings], rows)
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: TableEntry) -> str:
     paper = "" if entry.paper is None else f" ({entry.paper.mean:.1f}"
     if entry.result is None:
         return "–" if entry.paper is None else f"missing{paper})"
@@ -206,29 +208,24 @@ def _range(numbers: set[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _tests(found: Mapping[Pair, Judged], number: int) -> str:
-    if not found:
+def _told(found: Mapping[Pair, Judged], number: int) -> str:
+    """Return where PPro is better and worse; every difference with its p has a page of its own."""
+    rows = []
+    for pair in dict.fromkeys((ours, theirs) for ours, theirs, _ in found):
+        places = {verdict: list[str]() for verdict in ("better", "worse", "tie", TOO_FEW)}
+        for (*who, heading), one in found.items():
+            if tuple(who) == pair:
+                told = f"{heading} {one.comparison.difference:+.2f}"
+                places[one.verdict].append(told)
+        better, worse, ties, few = places.values()
+        other = f"{len(ties)}{f', {TOO_FEW} on {len(few)}' if few else ''}"
+        titles = [find_method(name).title for name in pair]
+        rows.append([*titles, ", ".join(better) or "–", ", ".join(worse) or "–", other])
+    if not rows:
         return ""
-    head = "PPro|against|on|difference|standard error|t-test p|corrected p|Wilcoxon p|verdict"
-    rows = [
-        [
-            find_method(ours).title,
-            find_method(theirs).title,
-            heading,
-            f"{one.comparison.difference:+.2f}",
-            f"{one.comparison.standard_error:.2f}",
-            f"{one.comparison.t_test:.3f}",
-            f"{one.adjusted:.3f}",
-            f"{one.comparison.wilcoxon:.3f}",
-            one.verdict,
-        ]
-        for (ours, theirs, heading), one in found.items()
-    ]
-    table = markdown_table(head.split("|"), rows)
-    told = (
-        f"corrected for the {number} comparisons of this table" if number > 1 else "one comparison"
-    )
-    return f"Paired over the same splits and seeds, {told}:\n\n{table}"
+    table = markdown_table(["PPro", "against", "better on", "worse on", "ties"], rows)
+    corrected = f", corrected for the {number} comparisons of this table" if number > 1 else ""
+    return f"Paired over the same splits and seeds{corrected}:\n\n{table}"
 
 
 def latex(table: Table, store: Store) -> str:
@@ -251,7 +248,7 @@ def latex(table: Table, store: Store) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _tex_place(entry: Entry) -> str:
+def _tex_place(entry: TableEntry) -> str:
     if entry.result is None:
         return "--"
     ours = f"{entry.result['test_mean']:.1f} \\pm {entry.result['test_std']:.1f}"

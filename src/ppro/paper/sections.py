@@ -8,6 +8,7 @@ from ppro.paper import (
     added,
     choice,
     chosen,
+    comparisons,
     datasets,
     equal_offers,
     personal,
@@ -106,7 +107,10 @@ def _others() -> Iterator[Section]:
     yield Section("personal", personal.experiments, personal_tables.markdown, stage=5)
     yield Section("untuned", untuned.experiments, untuned_tables.markdown, stage=5)
     yield Section("settings", lambda plan: [], chosen.markdown, stage=6)
-    yield Section("datasets", lambda plan: [datasets.Sizes()], datasets.kept_markdown, stage=6)
+    yield Section("comparisons", lambda plan: [], comparisons.markdown, stage=6)
+    yield Section(
+        "datasets", lambda plan: [datasets.DatasetSizes()], datasets.kept_markdown, stage=6
+    )
 
 
 def _figures() -> Iterator[Section]:

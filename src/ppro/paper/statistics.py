@@ -9,6 +9,7 @@ from ppro.training.paired import Comparison, compare, standard_error
 
 __all__ = [
     "LEVEL",
+    "TOO_FEW",
     "Comparison",
     "Judged",
     "compare",
@@ -16,10 +17,13 @@ __all__ = [
     "judged",
     "mean_and_spread",
     "standard_error",
+    "with_error",
 ]
 
 LEVEL = 0.05
 """How often a table in which nothing differs may still say better or worse somewhere."""
+TOO_FEW = "too few runs"
+"""The verdict on a comparison that cannot be tested."""
 Key = TypeVar("Key")
 
 
@@ -30,6 +34,13 @@ def mean_and_spread(result: Mapping[str, Any], of: str = "test") -> str:
         of: "test" or "val".
     """
     return f"{result[f'{of}_mean']:.1f} ± {result[f'{of}_std']:.1f}"
+
+
+def with_error(found: Comparison | None, digits: int = 2) -> str:
+    """Return a difference ± its standard error, as it stands in a table; a dash for none."""
+    if found is None:
+        return "–"
+    return f"{found.difference:+.{digits}f} ± {found.standard_error:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,7 @@ class Judged:
     def verdict(self) -> str:
         """Better or worse where the corrected p is below :data:`LEVEL`, else a tie."""
         if math.isnan(self.comparison.t_test):
-            return "too few runs"
+            return TOO_FEW
         if self.adjusted >= LEVEL:
             return "tie"
         return "better" if self.comparison.difference > 0 else "worse"
@@ -56,8 +67,7 @@ class Judged:
     @property
     def told(self) -> str:
         """The difference with its standard error, and the verdict."""
-        found = self.comparison
-        return f"{found.difference:+.2f} ± {found.standard_error:.2f}, {self.verdict}"
+        return f"{with_error(self.comparison)}, {self.verdict}"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

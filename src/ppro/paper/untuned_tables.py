@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from ppro.paper import entrants
 from ppro.paper.entrants import Arena, Reached
 from ppro.paper.render import section
-from ppro.paper.statistics import Comparison, compare
+from ppro.paper.statistics import Comparison, compare, with_error
 from ppro.paper.store import Store
 from ppro.paper.untuned import (
     CHOOSING,
@@ -111,7 +111,7 @@ def _cells(row: Row) -> list[str]:
         _spread(row.plain),
         *(_spread(row.defaults[way]) for way in DEFAULTS),
         _reached(row.tuned),
-        *(_difference(row.against(way, row.best)) for way in DEFAULTS),
+        *(with_error(row.against(way, row.best)) for way in DEFAULTS),
     ]
 
 
@@ -132,10 +132,6 @@ def _spread(values: Sequence[float] | None) -> str:
     return f"{fmean(values):.1f} ± {stdev(values) if len(values) > 1 else 0.0:.1f}"
 
 
-def _difference(found: Comparison | None) -> str:
-    return MISSING if found is None else f"{found.difference:+.2f} ± {found.standard_error:.2f}"
-
-
 def conclusion(found: Sequence[Row], way: Way) -> str:
     """Return how often the default loses, and by how much on average; "" where nothing is known.
 
@@ -149,14 +145,15 @@ def conclusion(found: Sequence[Row], way: Way) -> str:
             below += [row.arena.title] if mlp.difference < -BELOW_MLP else []
     if not pairs:
         return ""
-    lost = [title for title, difference in pairs if difference < -LOST]
-    mean = fmean(difference for _, difference in pairs)
+    lost = [title for title, gain in pairs if gain < -LOST]
+    mean = fmean(gain for _, gain in pairs)
     return (
-        f"With {way.title} the default is worse than the best tuned plain network by more than "
-        f"{LOST:g} on {_named(lost)} of {len(pairs)} graphs where all networks are measured, "
-        f"{mean:+.2f} on average, and below an MLP by more than {BELOW_MLP:g} on {_named(below)}."
+        f"Against the best tuned plain network the default with {way.title} gains {mean:+.2f} "
+        f"points on average; it is worse by more than {LOST:g} on {_named(lost)} of the "
+        f"{len(pairs)} graphs where all networks are measured, and below an MLP by more than "
+        f"{BELOW_MLP:g} on {_named(below)}."
     )
 
 
 def _named(titles: Sequence[str]) -> str:
-    return f"{len(titles)} ({', '.join(titles)})" if titles else "0"
+    return f"{len(titles)} ({', '.join(titles)})" if titles else "none"

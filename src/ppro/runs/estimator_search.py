@@ -27,7 +27,6 @@ class Prepared:
     Args:
         settings: one for each run.
         until: the moment at which training ends, or None.
-        search: what was tried and chosen, or None.
         facts: for ``result.json``.
         notes: what a reader of the result should know.
     """
@@ -35,7 +34,6 @@ class Prepared:
     settings: Sequence[Settings]
     splits: Splits
     until: float | None = None
-    search: dict[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -77,9 +75,8 @@ def search_settings(
     first = choice.settings
     settings = [first.replace(seed=first.seed + run) for run in range(plan.runs)]
     notes = tuple(note for note in (f"auto {choice.reason}", plan.note) if note)
-    found = choice.facts()
-    facts = {"search": found}
-    return Prepared(settings, splits.first(plan.runs), plan.until, found, facts, notes)
+    facts = {"search": choice.facts()}
+    return Prepared(settings, splits.first(plan.runs), plan.until, facts, notes)
 
 
 def _words(class_weight: ClassWeight, graph: Graph) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ppro.data.files.encoding import as_tensor
-from ppro.data.files.reading import Parts, Reading, finished
+from ppro.data.files.reading import FileParts, Reading, finished
 from ppro.data.files.schema import Schema
 from ppro.data.readers.raw import IntArray, Masks
 from ppro.errors import DataError
@@ -58,7 +58,7 @@ def from_arrays(
     check_width(path, int(features.shape[1]), schema)
     ids = _texts(path, arrays, "node_ids", num_nodes)
     weights = _either(arrays, "edge_weights", "edge_weight")
-    parts = Parts(
+    parts = FileParts(
         path.stem,
         edges,
         features,

@@ -22,7 +22,7 @@ from ppro.data.files.edges import (
 from ppro.data.files.encoding import encode
 from ppro.data.files.ids import NodeIndex, ids_of_edges, node_ids
 from ppro.data.files.labels import class_codes, classes_of, label_notes, split_masks
-from ppro.data.files.reading import Parts, Reading, finished
+from ppro.data.files.reading import FileParts, Reading, finished
 from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema, WordsColumn
 from ppro.data.files.tables import (
     INDEX_COLUMNS,
@@ -181,7 +181,7 @@ def graph_of(pair: Pair, layout: Layout, schema: Schema | None = None) -> Readin
     masks = None
     if layout.split_column is not None:
         masks = split_masks(pair.node_file, pair.nodes[layout.split_column], labels)
-    parts = Parts(pair.name, pairs, features, labels, weights, pair.ids, pair.directed)
+    parts = FileParts(pair.name, pairs, features, labels, weights, pair.ids, pair.directed)
     everything = (*pair.notes, *of_ids, *notes, *of_labels, *of_features)
     return finished(pair.edge_file, parts, schema, masks, everything, new=new)
 

@@ -43,7 +43,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class FileParts:
     """The parts of a graph as a reader found them. Shapes: edges ``[E, 2]``, labels ``[n]``.
 
     Args:
@@ -61,7 +61,7 @@ class Parts:
 
 def finished(
     path: Path,
-    parts: Parts,
+    parts: FileParts,
     schema: Schema,
     masks: Masks | None,
     notes: tuple[str, ...],

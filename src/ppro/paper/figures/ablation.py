@@ -11,7 +11,7 @@ from ppro.files import markdown_table
 from ppro.paper.cells import Cell
 from ppro.paper.figures import style
 from ppro.paper.figures.base import Drawing, FigureSpec
-from ppro.paper.statistics import compare
+from ppro.paper.statistics import compare, mean_and_spread
 from ppro.paper.store import Store
 from ppro.paper.tables import paper_split
 from ppro.search.methods import find_method
@@ -116,9 +116,8 @@ def _table(results: Mapping[tuple[str, str], Results]) -> str:
 def _place(results: Results, variant: str) -> str:
     if variant not in results:
         return "missing"
-    record = results[variant]
     mark = "*" if notable(results, variant) else ""
-    return f"{record['test_mean']:.1f} ± {record['test_std']:.1f}{mark}"
+    return f"{mean_and_spread(results[variant])}{mark}"
 
 
 ABLATION = FigureSpec("ablation", "Ablation: PPro without each of its parts", cells, draw)

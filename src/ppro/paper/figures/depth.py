@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ppro.paper.figures import style
 from ppro.paper.figures.base import Drawing, FigureSpec
 from ppro.paper.panels import Panel
-from ppro.paper.render import Entry, entries
+from ppro.paper.render import TableEntry, entries
 from ppro.paper.store import Store
 from ppro.paper.tables import depth
 from ppro.search.methods import find_method
@@ -59,7 +59,7 @@ def draw(store: Store) -> Drawing | None:
     return Drawing(figure, _TEXT)
 
 
-def _close_up(axes: Axes, by_place: dict[tuple[str, str], Entry]) -> None:
+def _close_up(axes: Axes, by_place: dict[tuple[str, str], TableEntry]) -> None:
     means = [entry.result["test_mean"] for entry in by_place.values() if entry.result is not None]
     if means:
         axes.set_ylim(max(means) - CLOSE, max(means) + 1.5)
@@ -71,7 +71,7 @@ def _steps_axis(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel("number of steps")
 
 
-def _line(axes: Axes, panel: Panel, row: str, by_place: dict[tuple[str, str], Entry]) -> None:
+def _line(axes: Axes, panel: Panel, row: str, by_place: dict[tuple[str, str], TableEntry]) -> None:
     known = {
         int(column.heading): entry.result
         for column in panel.columns

@@ -13,7 +13,7 @@ from ppro.search.tuning.evaluation import Evaluator, batch_size
 from ppro.search.tuning.outcome import best_recipe, write_outcome
 from ppro.search.tuning.plots import MISSING, write_plots
 from ppro.search.tuning.spaces import SearchSpace
-from ppro.search.tuning.storage import Place, first_line, open_place
+from ppro.search.tuning.storage import StudyPlace, first_line, open_place
 from ppro.search.tuning.study import SharedStudy
 from ppro.search.tuning.subject import Subject
 from ppro.search.tuning.worker import Limits, Tell, Watch, work
@@ -68,7 +68,7 @@ class Session:
         size = self.space.size
         trials = wishes.trials if size is None else min(wishes.trials, size)
         self.limits = Limits(trials, batch, wishes.timeout)
-        self.place: Place = open_place(wishes.storage)
+        self.place: StudyPlace = open_place(wishes.storage)
         self.study = SharedStudy(
             self.place,
             wishes.study,

@@ -19,7 +19,7 @@ FORMS = (
 
 
 @dataclass(frozen=True)
-class Place:
+class StudyPlace:
     """An open storage, the locks that its workers share, and what to warn of."""
 
     storage: BaseStorage
@@ -27,7 +27,7 @@ class Place:
     warning: str = ""
 
 
-def open_place(where: str) -> Place:
+def open_place(where: str) -> StudyPlace:
     """Open a storage, make it where there is none.
 
     Args:
@@ -41,7 +41,7 @@ def open_place(where: str) -> Place:
     try:
         if not sign:
             path = Path(where)
-            return Place(open_journal(path), FileGuard(path.with_suffix(".workers")))
+            return StudyPlace(open_journal(path), FileGuard(path.with_suffix(".workers")))
         if scheme == "sqlite":
             return _sqlite(where, rest)
         if scheme in ("postgres", "postgresql", POSTGRES):
@@ -52,7 +52,7 @@ def open_place(where: str) -> Place:
     raise SettingsError(f"--storage {scheme}://…: unknown; use {FORMS}")
 
 
-def _sqlite(url: str, rest: str) -> Place:
+def _sqlite(url: str, rest: str) -> StudyPlace:
     # Three slashes and a relative path, or four and an absolute one.
     path = Path(rest.removeprefix("/"))
     if not path.name:
@@ -63,10 +63,10 @@ def _sqlite(url: str, rest: str) -> Place:
         "SQLite lets one worker write at a time and not over a network file system; "
         "for many workers leave --storage out or use PostgreSQL"
     )
-    return Place(_database(url, guard), guard, warning)
+    return StudyPlace(_database(url, guard), guard, warning)
 
 
-def _postgres(url: str) -> Place:
+def _postgres(url: str) -> StudyPlace:
     try:
         guard = PostgresGuard(url)
     except ImportError as error:
@@ -76,7 +76,7 @@ def _postgres(url: str) -> Place:
     except (SQLAlchemyError, ValueError) as error:
         remedy = "check the URL, and that the server runs"
         raise RunError(f"--storage: {first_line(error)}; {remedy}") from None
-    return Place(_database(url, guard), guard)
+    return StudyPlace(_database(url, guard), guard)
 
 
 def _database(url: str, guard: Guard) -> RDBStorage:

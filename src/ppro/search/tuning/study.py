@@ -15,7 +15,7 @@ from ppro.search.tuning.guards import new_worker
 from ppro.search.tuning.pruning import KEPT, TopShare
 from ppro.search.tuning.sampling import BatchSampler, key_of
 from ppro.search.tuning.spaces import SHAPE, SearchSpace
-from ppro.search.tuning.storage import Place
+from ppro.search.tuning.storage import StudyPlace
 from ppro.search.tuning.subject import read_identity
 
 MAX_RETRIES = 3
@@ -26,7 +26,7 @@ COUNTED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
 
 
 @dataclass(frozen=True)
-class Counts:
+class TrialCounts:
     """How many configurations of a study are in which state."""
 
     complete: int
@@ -56,7 +56,7 @@ class SharedStudy:
 
     def __init__(
         self,
-        place: Place,
+        place: StudyPlace,
         name: str,
         space: SearchSpace,
         identity: dict[str, Any],
@@ -189,11 +189,11 @@ class SharedStudy:
         found = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         return sorted(found, key=lambda trial: (-_value(trial), trial.number))
 
-    def counts(self) -> Counts:
+    def counts(self) -> TrialCounts:
         """Return the trials so far."""
         count = Counter(trial.state for trial in self.study.get_trials(deepcopy=False))
         states = TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.FAIL
-        return Counts(*(count[state] for state in states))
+        return TrialCounts(*(count[state] for state in states))
 
 
 def _params(trial: FrozenTrial) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _value(trial: FrozenTrial) -> float:
     return trial.value
 
 
-def _opened(place: Place, name: str) -> optuna.Study:
+def _opened(place: StudyPlace, name: str) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with suppress(DuplicatedStudyError):
         return optuna.create_study(storage=place.storage, study_name=name, direction="maximize")
