@@ -10,7 +10,7 @@ from ppro.paper.store import Store
 from ppro.paper.tables import TABLES
 from ppro.search.methods import find_method
 
-TITLE = "The comparisons behind the verdicts"
+TITLE = "PPro against its backbone, run by run"
 _TEXT = (
     "PPro against its own backbone, or another variant of itself, run by run over the same splits "
     "and seeds: the mean difference in points of test accuracy and its standard error, p of the "
