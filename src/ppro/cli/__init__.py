@@ -3,8 +3,9 @@
 One module for each command: ``train`` with ``searching`` before it and ``afterwards``, ``tune``,
 ``predict``, ``report``, ``explain``, ``reproduce``, ``bench`` with ``bench_distributed``,
 ``bench_large`` and ``bench_scale``, ``data``, ``recipes`` and ``parts``. What they share is in
-``console``, ``streams``, ``options``, ``file_options``, ``tracking_options``, ``outcome`` and
-``measured``. A command imports what it needs when it is called, so that help comes without PyTorch.
+``console``, ``streams``, ``options``, ``method_options``, ``file_options``, ``tracking_options``,
+``outcome`` and ``measured``. A command imports what it needs when it is called, so that help comes
+without PyTorch.
 """
 
 import errno

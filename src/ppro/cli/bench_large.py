@@ -69,7 +69,7 @@ def large(
 
 
 def _measured(report: dict[str, Any], case: LargeCase, graphs: Path, out: Path) -> dict[str, Any]:
-    """The result of a training: the one in the report, or a new one, which is added to it."""
+    """Return the result of a training from the report, or measure it and add it there."""
     from ppro.paper.bench.large import measure_large
     from ppro.paper.bench.machine import write_report
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
-from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads
+from ppro.cli.file_options import GivenRun, takes_run
+from ppro.cli.options import RunFolder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,17 +24,13 @@ MOST_BARS = 8
 """Rows of bars that are shown, the strongest; ``--json`` gives all of them."""
 
 
+@takes_run
 def explain(
     run: RunFolder,
     node: Annotated[str, typer.Argument(help="The id of a node.")],
-    graph_file: GraphFile = None,
-    index: RunIndex = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    threads: Threads = None,
-    nodes: Nodes = None,
-    edges: Edges = None,
+    *,
+    given: GivenRun,
 ) -> None:
     """Explain one node: its class by step, where it stopped, its priority and what drives it.
 
@@ -49,8 +45,7 @@ def explain(
     from ppro.insight.explain import explain_run
     from ppro.insight.story import node_story
 
-    graph = graph_of_options(graph_file, nodes, edges, data_root, offline)
-    opened = explain_run(run, index, threads=threads, **graph)
+    opened = explain_run(run, given.index, threads=given.threads, **given.graph)
     story = node_story(opened, numbers_of(opened.graph, [node])[0])
     if json:
         print(dump_json(story))
@@ -83,7 +78,7 @@ def show(story: dict[str, Any], run: ExplainedRun) -> None:
 
 
 def _show_run(told: dict[str, Any]) -> None:
-    """Print what is so of the whole run."""
+    """Print what holds for all nodes of the run."""
     priorities = told["priorities"]
     lines = [] if priorities is None else [" ".join(priorities["told"])]
     lines += [f"{line[0].upper()}{line[1:]}." for line in told["collapsed"]]

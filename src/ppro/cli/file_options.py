@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.options import DataRoot, GraphOptions, Offline, graph_options
+from ppro.cli.options import (
+    DataRoot,
+    GraphOptions,
+    Offline,
+    Options,
+    Threads,
+    graph_options,
+    taking,
+)
 from ppro.data.names import MAX_CATEGORIES, MAX_WORDS
 from ppro.errors import SettingsError
 
@@ -21,6 +27,21 @@ if TYPE_CHECKING:
     from ppro.graph.core import Graph
 
 PANEL = "Your own graph"
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """What the options of a command say of a saved run, and of the graph that it is applied to.
+
+    Args:
+        index: of the run among those of its folder; None for the best one.
+        threads: CPU cores to use, or None.
+        graph: where it lies, as :func:`ppro.runs.source.graph_of_run` takes it.
+    """
+
+    index: int | None
+    threads: int | None
+    graph: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -56,23 +77,40 @@ def _option(key: str, text: str, shown: str | bool, **more: Any) -> Any:
     return typer.Option(flag, help=text, show_default=shown, rich_help_panel=PANEL, **more)
 
 
-Nodes = Annotated[
-    Path | None,
-    _option("nodes", "Table of nodes: .csv, .csv.gz or .parquet.", False, readable=False),
-]
-Edges = Annotated[
-    Path | None,
-    _option("edges", "Table of edges: .csv, .csv.gz or .parquet.", False, readable=False),
-]
-GraphFile = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[GRAPH]",
-        help="Another graph in a file, or that of the training where it has moved: .npz, .graphml "
-        "or .safetensors.",
-        show_default="the graph of the training",
+_TABLES: Options = {
+    key: (Annotated[Path | None, _option(key, text, False, readable=False)], None)
+    for key, text in (
+        ("nodes", "Table of nodes: .csv, .csv.gz or .parquet."),
+        ("edges", "Table of edges: .csv, .csv.gz or .parquet."),
+    )
+}
+_PLACE: Options = {"data_root": (DataRoot, None), "offline": (Offline, False)}
+_OF_RUN: Options = {
+    "graph_file": (
+        Annotated[
+            str | None,
+            typer.Argument(
+                metavar="[GRAPH]",
+                help="Another graph in a file, or that of the training where it has moved: .npz, "
+                ".graphml or .safetensors.",
+                show_default="the graph of the training",
+            ),
+        ],
+        None,
     ),
-]
+    "index": (
+        Annotated[
+            int | None,
+            typer.Option(
+                "--run", min=0, help="Which of the runs.", show_default="best validation score"
+            ),
+        ],
+        None,
+    ),
+    **_PLACE,
+    "threads": (Threads, None),
+    **_TABLES,
+}
 _NAMED: dict[str, tuple[str, str | bool]] = {
     "label": ("Column with the class of a node.", "label, class or y"),
     "id": (
@@ -95,7 +133,7 @@ _CHOSEN = {
     "max_categories": (int, MAX_CATEGORIES, "Most categories of a column; rarer ones share one."),
     "max_words": (int, MAX_WORDS, "Most words of a column of --words, the most frequent."),
 }
-_PARAMETERS: dict[str, tuple[Any, Any]] = {
+_OF_GRAPH: Options = {
     "dataset": (
         Annotated[
             str | None,
@@ -108,35 +146,14 @@ _PARAMETERS: dict[str, tuple[Any, Any]] = {
         None,
     ),
     "option": (GraphOptions, None),
-    "data_root": (DataRoot, None),
-    "offline": (Offline, False),
-    "nodes": (Nodes, None),
-    "edges": (Edges, None),
+    **_PLACE,
+    **_TABLES,
     **{key: (Annotated[str | None, _option(key, *told)], None) for key, told in _NAMED.items()},
     **{
         key: (Annotated[kind, _option(key, text, kind is not bool)], default)
         for key, (kind, default, text) in _CHOSEN.items()
     },
 }
-
-
-def takes_graph(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name a graph; it gets them as its argument ``graph``."""
-    own = signature(command, eval_str=True)
-    kept = [p for p in own.parameters.values() if p.name != "graph"]
-    more = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)
-        for name, (option, default) in _PARAMETERS.items()
-    ]
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        command(graph=_given(**{name: values.pop(name) for name in _PARAMETERS}), **values)
-
-    everything = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in kept] + more
-    run.__signature__ = own.replace(parameters=everything)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in everything}
-    return run
 
 
 def _given(
@@ -196,18 +213,24 @@ def file_source(
     return FileSource(nodes=first, edges=second, graph=name, layout=layout)
 
 
-def graph_of_options(
-    name: str | None, nodes: Path | None, edges: Path | None, data_root: Path | None, offline: bool
-) -> dict[str, Any]:
-    """Return the graph that a saved run is to be applied to, as ``graph_of_run`` takes it."""
-    given = name is not None or nodes is not None or edges is not None
-    new = file_source(name, nodes, edges) if given else None
+def _given_run(
+    graph_file: str | None,
+    index: int | None,
+    data_root: Path | None,
+    offline: bool,
+    threads: int | None,
+    nodes: Path | None,
+    edges: Path | None,
+) -> GivenRun:
+    given = graph_file is not None or nodes is not None or edges is not None
+    new = file_source(graph_file, nodes, edges) if given else None
     if given and new is None:
         raise SettingsError(
-            f"{name}: no such file; give the new graph in a file, or leave it out for that of the "
-            "training"
+            f"{graph_file}: no such file; give the new graph in a file, or leave it out for that "
+            "of the training"
         )
-    return {"new": new, "data_root": data_root, "offline": offline, "tell": console.err.print}
+    where = {"data_root": data_root, "offline": offline, "tell": console.err.print}
+    return GivenRun(index, threads, {"new": new, **where})
 
 
 def _layout(columns: Mapping[str, Any]) -> Layout:
@@ -229,3 +252,9 @@ def _layout(columns: Mapping[str, Any]) -> Layout:
         option = str(problem["loc"][0]).replace("_", "-")
         expected = problem["msg"].removeprefix("Input should be ")
         raise SettingsError(f"--{option} {problem['input']}: unknown; use {expected}") from None
+
+
+takes_graph = taking("graph", _OF_GRAPH, _given)
+"""Gives a command the options that name a graph; it gets them as its argument ``graph``."""
+takes_run = taking("given", _OF_RUN, _given_run)
+"""Gives a command the options of what applies a saved run; it gets them as ``given``."""

@@ -64,7 +64,7 @@ def _nodes(part: str) -> str:
 
 
 def advice(facts: Mapping[str, Any], *, weighted: bool) -> list[str]:
-    """Return what must be known of a result, and what to do about it.
+    """Return warnings about a result, each with a remedy.
 
     Args:
         weighted: whether the classes have weights already.

@@ -1,13 +1,14 @@
 """Options that several commands take, and what they mean."""
 
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ppro.data.names import GEOM_GCN, PUBLIC, RANDOM
 from ppro.errors import SettingsError
-from ppro.parts import BACKBONES, METRICS, RIVALS, STRATEGIES
 from ppro.settings.limits import MOST_CORES
 
 
@@ -22,48 +23,45 @@ def shown(text: str, default: str | bool, **more: Any) -> Any:
     return typer.Option(help=text, show_default=default, **more)
 
 
+Options = Mapping[str, tuple[Any, Any]]
+"""Parameters of a command by name: the option, and its default."""
+Command = Callable[..., None]
+
+
+def taking(
+    argument: str, options: Options, made: Callable[..., Any], *, first: bool = False
+) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command some options, of which it gets what is made.
+
+    Args:
+        argument: of the command, that gets it.
+        made: makes it of the values of the options.
+        first: whether help shows them before those of the command, not behind.
+    """
+
+    def decorated(command: Command) -> Command:
+        own = signature(command, eval_str=True)
+        kept = [p for p in own.parameters.values() if p.name != argument]
+        kept = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in kept]
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)
+            for name, (option, default) in options.items()
+        ]
+
+        @wraps(command)
+        def run(**values: Any) -> None:
+            taken = made(**{name: values.pop(name) for name in options})
+            command(**{argument: taken}, **values)
+
+        everything = [*more, *kept] if first else [*kept, *more]
+        run.__signature__ = own.replace(parameters=everything)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in everything}
+        return run
+
+    return decorated
+
+
 # Paths are readable=False: our own check of them says more than typer's, in one line.
-Model = Annotated[
-    str | None,
-    typer.Option("--model", help=f"ppro, or a rival: {', '.join(RIVALS)}.", show_default="ppro"),
-]
-Strategy = Annotated[
-    str | None,
-    typer.Option(
-        "--strategy",
-        help=f"How nodes choose their step: {', '.join(STRATEGIES)}; none is the bare backbone.",
-        show_default="l2b",
-    ),
-]
-Backbone = Annotated[
-    str | None,
-    typer.Option("--backbone", help=f"{', '.join(BACKBONES)}.", show_default="appnp"),
-]
-MetricName = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        help="What selects epochs, settings and the best run on validation nodes: "
-        f"{', '.join(METRICS)}.",
-        show_default="the graph's, mostly accuracy",
-    ),
-]
-ClassWeights = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--class-weight",
-        help="What classes count in the losses: balanced, or CLASS=WEIGHT, repeated.",
-        show_default="all the same",
-    ),
-]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        "--split",
-        help=f"{PUBLIC}, {RANDOM}, {GEOM_GCN}, or N-per-class: N training nodes of each class.",
-        show_default="the recipe's",
-    ),
-]
 DataRoot = Annotated[
     Path | None,
     typer.Option(
@@ -97,10 +95,6 @@ GraphOptions = Annotated[
 ]
 RunFolder = Annotated[
     Path, typer.Argument(help="A folder that 'ppro train' wrote.", readable=False)
-]
-RunIndex = Annotated[
-    int | None,
-    typer.Option("--run", min=0, help="Which of the runs.", show_default="best validation score"),
 ]
 Report = Annotated[
     Path | None, typer.Option("--out", help="JSON file to write.", show_default="none")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
-from ppro.cli.options import DataRoot, Device, Offline, RunFolder, RunIndex, Threads, shown
+from ppro.cli.file_options import GivenRun, takes_run
+from ppro.cli.options import Device, RunFolder, shown
 from ppro.errors import DataError, RunError
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from ppro.graph.core import Graph
 
 
-def predict(  # noqa: PLR0913 - one argument per option
+@takes_run
+def predict(
     run: RunFolder,
-    graph_file: GraphFile = None,
     out: Annotated[
         Path | None,
         shown("CSV or Parquet file to write.", "predictions.csv in the run folder", readable=False),
     ] = None,
-    index: RunIndex = None,
     only: Annotated[
         str | None,
         shown(
@@ -61,11 +60,8 @@ def predict(  # noqa: PLR0913 - one argument per option
         ),
     ] = False,
     device: Device = "auto",
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    threads: Threads = None,
-    nodes: Nodes = None,
-    edges: Edges = None,
+    *,
+    given: GivenRun,
 ) -> None:
     """Predict the class, step and priority of every node, or of some, with a saved run.
 
@@ -95,11 +91,10 @@ def predict(  # noqa: PLR0913 - one argument per option
     if threshold is not None:
         threshold_of(threshold)
     saved = open_refit(run) if refit else open_run(run)
-    chosen = saved.chosen(index)
+    chosen = saved.chosen(given.index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
-    where = graph_of_options(graph_file, nodes, edges, data_root, offline)
-    graph, splits = graph_of_run(saved, **where)
+    graph, splits = graph_of_run(saved, **given.graph)
     if refit and bool(splits.train.any()):
         splits = all_labels(graph)
     records, propagated = predict_nodes(
@@ -109,7 +104,7 @@ def predict(  # noqa: PLR0913 - one argument per option
         run=chosen,
         nodes=None if only is None else _wanted(graph, only),
         device=find_device(device),
-        threads=threads,
+        threads=given.threads,
     )
     if calibrated or threshold is not None:
         known = calibration_of(saved.facts, chosen)

@@ -4,24 +4,20 @@ from pathlib import Path
 from typing import Annotated
 
 from ppro.cli import console
-from ppro.cli.file_options import Edges, GraphFile, Nodes, graph_of_options
-from ppro.cli.options import DataRoot, Offline, RunFolder, RunIndex, Threads, shown
+from ppro.cli.file_options import GivenRun, takes_run
+from ppro.cli.options import RunFolder, shown
 from ppro.errors import RunError
 
 
+@takes_run
 def report(
     run: RunFolder,
-    graph_file: GraphFile = None,
     out: Annotated[
         Path | None,
         shown("HTML file to write.", "report.html in the run folder", readable=False),
     ] = None,
-    index: RunIndex = None,
-    data_root: DataRoot = None,
-    offline: Offline = False,
-    threads: Threads = None,
-    nodes: Nodes = None,
-    edges: Edges = None,
+    *,
+    given: GivenRun,
 ) -> None:
     """Write a saved run as one HTML file: results, charts, and an explorer of the graph.
 
@@ -40,8 +36,7 @@ def report(
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name an HTML file")
     plotting_library()
-    graph = graph_of_options(graph_file, nodes, edges, data_root, offline)
-    opened = explain_run(run, index, threads=threads, **graph)
+    opened = explain_run(run, given.index, threads=given.threads, **given.graph)
     page = render(report_data(opened))
     console.write(out, page)
     size = f"{len(page.encode()) / 1e6:.1f} MB"

@@ -69,7 +69,7 @@ class FromSearch:
 
     @property
     def has_cap(self) -> bool:
-        """Tell whether nobody but the package has set the cap of epochs."""
+        """Tell whether the cap of epochs is one that the package has set, not the user."""
         from ppro.search.choice import PLAIN_EPOCHS
 
         return self.until is not None or self.recipe.settings.training.epochs == PLAIN_EPOCHS

@@ -1,4 +1,4 @@
-"""The options of ``ppro train`` that tell others how it goes."""
+"""The options of ``ppro train`` for watching it: TensorBoard, MLflow, a JSONL file."""
 
 from __future__ import annotations
 

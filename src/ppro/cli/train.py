@@ -12,18 +12,8 @@ import typer
 from ppro.cli import console
 from ppro.cli.afterwards import Afterwards
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import (
-    Backbone,
-    ClassWeights,
-    Device,
-    Json,
-    MetricName,
-    Model,
-    Split,
-    Strategy,
-    Threads,
-    shown,
-)
+from ppro.cli.method_options import GivenMethod, takes_method
+from ppro.cli.options import Device, Json, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
 from ppro.errors import RunError
 from ppro.settings.limits import BUDGET, CHECKPOINT_EVERY, MOST_RUNS
@@ -47,13 +37,8 @@ RUNS = Path("runs")
 
 
 @takes_graph
+@takes_method
 def train(  # noqa: PLR0913 - one argument per option
-    model: Model = None,
-    strategy: Strategy = None,
-    backbone: Backbone = None,
-    split: Split = None,
-    metric: MetricName = None,
-    class_weight: ClassWeights = None,
     runs: Annotated[int, typer.Option(min=1, max=MOST_RUNS, help="Runs, trained together.")] = 10,
     seed: Annotated[
         int | None,
@@ -117,6 +102,7 @@ def train(  # noqa: PLR0913 - one argument per option
         ),
     ] = "metis",
     *,
+    method: GivenMethod,
     graph: GivenGraph,
 ) -> None:
     """Train PPro on a graph: accuracy over several runs, steps and priorities of the nodes.
@@ -152,10 +138,9 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.training.checkpoint import Checkpointing
 
     name, reading = graph.name, graph.reading
-    options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
-    options |= {"seed": seed, "metric": metric, "class_weight": class_weight}
+    options = {**method.options, "seed": seed}
     changes = assignments(set_ or [])
-    wanted: Any = {"split": split, "options": options, "changes": changes, "own": reading}
+    wanted: Any = {"split": method.split, "options": options, "changes": changes, "own": reading}
     wanted |= {"comparing": not torchrun.is_one_of_several()}
     chosen = choose_recipe(name, recipe, **wanted)
     config = RunConfig(

@@ -10,17 +10,8 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.file_options import GivenGraph, takes_graph
-from ppro.cli.options import (
-    Backbone,
-    ClassWeights,
-    Device,
-    Json,
-    MetricName,
-    Model,
-    Split,
-    Strategy,
-    shown,
-)
+from ppro.cli.method_options import GivenMethod, takes_method
+from ppro.cli.options import Device, Json, shown
 from ppro.errors import RunError, SettingsError
 from ppro.files import is_name
 from ppro.parts.choices import Kind
@@ -31,13 +22,8 @@ FOLDER = Path("tuning")
 
 
 @takes_graph
+@takes_method
 def tune(  # noqa: PLR0913 - one argument per option
-    model: Model = None,
-    strategy: Strategy = None,
-    backbone: Backbone = None,
-    split: Split = None,
-    metric: MetricName = None,
-    class_weight: ClassWeights = None,
     trials: Annotated[
         int, typer.Option(min=1, help="Configurations of the study in all, whoever trains them.")
     ] = 50,
@@ -93,6 +79,7 @@ def tune(  # noqa: PLR0913 - one argument per option
     ] = None,
     json: Json = False,
     *,
+    method: GivenMethod,
     graph: GivenGraph,
 ) -> None:
     """Search settings: the best recipe by a metric on validation nodes, for 'ppro train'.
@@ -119,10 +106,9 @@ def tune(  # noqa: PLR0913 - one argument per option
     from ppro.settings.settings import assignments
 
     name, reading = graph.name, graph.reading
-    options: dict[str, Any] = {"model": model, "strategy": strategy, "backbone": backbone}
-    options |= {"metric": metric, "class_weight": class_weight}
     changes = assignments(set_ or [])
-    recipe = choose_recipe(name, None, split=split, options=options, changes=changes, own=reading)
+    wanted: Any = {"split": method.split, "options": method.options, "changes": changes}
+    recipe = choose_recipe(name, None, own=reading, **wanted)
     study = study or study_name(recipe, space)
     _check_names(study, out)
     loaded = graph.load()

@@ -1,4 +1,4 @@
-"""Is a graph the one that the catalogue means, where the bytes of its file are not known?"""
+"""Check that a graph is that of the catalogue, where the hash of its file is not known."""
 
 import hashlib
 from pathlib import Path

@@ -103,7 +103,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Generator:
-    """How a graph is made that no file holds.
+    """How to make a graph that no file holds.
 
     Args:
         make: called with the record, a seed and the value of every option; the same ones give

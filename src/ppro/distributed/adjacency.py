@@ -90,7 +90,7 @@ class ShardAdjacency(Adjacency):
         return ShardAdjacency(halo, rows, rows if self.symmetric else self.adjoint_rows.to(device))
 
     def dropped(self, noise: Noise) -> ShardAdjacency:
-        """The adjacency of a pass with edge dropout; an edge meets the same fate on every rank."""
+        """Return the adjacency of a pass with edge dropout; all ranks drop the same edges."""
         rows = self._dropped(self.rows, noise)
         adjoint = rows if self.symmetric else self._dropped(self.adjoint_rows, noise)
         return ShardAdjacency(self.halo, rows, adjoint)

@@ -1,4 +1,4 @@
-"""Whether all ranks are about to train the same: told before they begin, by the name of the part.
+"""Check before training that all ranks are about to train the same, and name what differs.
 
 Ranks that were started with different commands, data or versions would train on, each something
 else, or wait for each other without end.

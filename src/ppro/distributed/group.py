@@ -218,7 +218,7 @@ def number_said(name: str, otherwise: int) -> int:
 
 @contextmanager
 def joined() -> Iterator[RankGroup]:
-    """The ranks of this job, for as long as the context lasts; the environment says who they are.
+    """Join the ranks of this job while the context lasts; the environment says which they are.
 
     Boundary rows go by gloo, or by NCCL where they are on GPUs.
 

@@ -76,7 +76,7 @@ def flush_one(path: Path) -> None:
 
 
 def _claim(home: Path, folder: bool) -> tuple[Path, int | None]:
-    """Make a file or folder and lock it, again where somebody took it for a stale one."""
+    """Make a file or folder and lock it; try again where another process removed it as stale."""
     while True:
         if folder:
             path = Path(tempfile.mkdtemp(dir=home, prefix=STAGED))

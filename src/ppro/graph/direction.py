@@ -1,4 +1,4 @@
-"""Edges read one way: whom a node reads from in a directed graph."""
+"""Edges read one way: which neighbours a node reads from in a directed graph."""
 
 import torch
 from torch import Tensor

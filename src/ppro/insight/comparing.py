@@ -20,7 +20,7 @@ OTHER_DRIVERS = (*OF_STEP, *OF_NODE, "its prediction", "its prediction at step 0
 
 
 class _Asked:
-    """A strategy's rule, with a note of every chance that it asks for."""
+    """A strategy's rule that records every chance it asks for."""
 
     def __init__(self, strategy: type[Strategy]) -> None:
         self.strategy, self.steps, self.logits = strategy, list[int](), list[Tensor]()

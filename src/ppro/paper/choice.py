@@ -180,7 +180,7 @@ Tried = list[tuple[Candidate, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Decided:
-    """All between which it was decided with what each reached, and the place of the one taken."""
+    """All candidates of a decision with what each reached, and the index of the one taken."""
 
     tried: Tried
     taken: int

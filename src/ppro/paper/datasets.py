@@ -46,7 +46,7 @@ def _place(ours: int, paper: Statistics | None, key: str) -> str:
 
 @dataclass(frozen=True)
 class DatasetSizes(Work):
-    """The measurement of all graphs, as a work that leaves a file."""
+    """The sizes of all graphs, kept in one file."""
 
     place: str = "datasets"
 

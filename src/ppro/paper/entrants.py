@@ -211,7 +211,7 @@ def _results(search: Experiment, store: Store) -> list[Mapping[str, Any]]:
 
 @dataclass(frozen=True)
 class Entry(Work):
-    """A method in an arena: it chooses, then it is measured; what is done of it stays done.
+    """A method in an arena: settings are chosen, then measured; finished parts are not run again.
 
     Args:
         plan: which says how many runs there are.

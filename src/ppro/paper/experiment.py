@@ -79,7 +79,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Work(ABC):
-    """What leaves a file of results.
+    """A piece of work that writes one file of results.
 
     Args:
         place: of its file (see :class:`Store`).

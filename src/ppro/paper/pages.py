@@ -1,4 +1,4 @@
-"""The pages of results: one that answers open, and others about recipes and what is behind it."""
+"""The pages of results: answers and tables first, then pages of recipes, settings and p values."""
 
 import re
 import unicodedata
@@ -34,7 +34,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """The sections of the first page in their order; those that are not named follow."""
 FIGURES = "The paper's figures"
-"""What those are: its figures that show no table."""
+"""The group of all sections that no other group names: figures without a table."""
 OWN_PAGES: Mapping[str, tuple[str, ...]] = {
     "rounds.md": ("shipped", "recipes", FINALS.key, PLAYOFFS.key, "decisions", "rounds", "choices"),
     "settings.md": ("settings",),

@@ -1,4 +1,4 @@
-"""Planted depths: does a node of the deep type go deep, a shallow one not, and what is it worth?"""
+"""Planted depths: whether deep nodes take many steps and shallow ones few, and what that gains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _RIVALS: dict[str, Sequence[Mapping[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Point:
-    """Planted depths with the dials at some place, and the form of the backbone.
+    """One setting of the planted graph, and the form of the backbone on it.
 
     Args:
         arena: the graph and the split; the rivals of its two forms are the same.
@@ -82,7 +82,7 @@ POINTS = (
     Point(_arena("share-80", "80 % deep nodes", share=0.8), "class"),
     Point(_arena("homophily-60", "homophily 0.6", homophily=0.6), "class"),
 )
-"""The dials, one after the other; the most important first."""
+"""What is varied, one option after the other; the most important first."""
 
 
 @cache
@@ -134,7 +134,7 @@ def entrants_of(point: Point) -> list[Entrant]:
 
 @dataclass(frozen=True)
 class OfTypes(Experiment):
-    """Runs on planted depths, of which the steps of either type of node are kept."""
+    """Runs on planted depths that keep the steps of deep and of shallow nodes."""
 
     def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
         found, settings = super()._result(runs), self.candidates[0].settings

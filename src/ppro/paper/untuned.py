@@ -99,20 +99,10 @@ def _arena(name: str) -> Arena:
 
 @cache
 def network(dataset: str, name: str) -> Entrant:
-    """Return a plain network with what its space offers, every second time on rows of one length.
-
-    Rows that sum to one are tiny where they have many entries; an expert would notice.
-    """
-    method = "res-sage" if name == "sage" else name
-    drawn = find_method(method).candidates(kind_of(dataset), 2 * CONFIGURATIONS)
-    if name == "sage":
-        drawn = [settings.replace(**_SAGE) for settings in drawn]
-    usual = {"metric": dataset_info(dataset).metric}
-    offered = [
-        settings.replace(**usual, **({"feature_norm": "unit"} if i % 2 else {}))
-        for i, settings in enumerate(drawn)
-    ]
-    return Entrant(name, NETWORKS[name], _distinct(offered)[:CONFIGURATIONS])
+    """Return a plain network with what its space offers."""
+    method = find_method("res-sage" if name == "sage" else name)
+    drawn = method.candidates(kind_of(dataset), 2 * CONFIGURATIONS)
+    return _entrant(name, NETWORKS[name], dataset, [drawn], _SAGE if name == "sage" else {})
 
 
 @cache
@@ -121,17 +111,29 @@ def tuned(dataset: str) -> Entrant:
 
     Both strategies are on APPNP and on the two residual networks.
     """
-    kind, usual = kind_of(dataset), {"teaching": "compare", "metric": dataset_info(dataset).metric}
+    drawn = [find_method(name).candidates(kind_of(dataset), OF_EACH) for name in _TUNED]
+    return _entrant("ppro", "PPro, tuned", dataset, drawn, {"teaching": "compare"})
+
+
+def _entrant(
+    key: str,
+    title: str,
+    dataset: str,
+    drawn: Sequence[Sequence[Settings]],
+    changes: Mapping[str, Any],
+) -> Entrant:
+    """Return a method with what is drawn for it, every second time on rows of one length.
+
+    Rows that sum to one are tiny where they have many entries; an expert would notice.
+    """
+    usual = {"metric": dataset_info(dataset).metric, **changes}
     offered = [
         settings.replace(**usual, **({"feature_norm": "unit"} if i % 2 else {}))
-        for name in _TUNED
-        for i, settings in enumerate(find_method(name).candidates(kind, OF_EACH))
+        for part in drawn
+        for i, settings in enumerate(part)
     ]
-    return Entrant("ppro", "PPro, tuned", _distinct(offered)[:CONFIGURATIONS])
-
-
-def _distinct(offered: Sequence[Settings]) -> tuple[Settings, ...]:
-    return tuple({repr(settings.flat()): settings for settings in offered}.values())
+    distinct = {repr(settings.flat()): settings for settings in offered}
+    return Entrant(key, title, tuple(distinct.values())[:CONFIGURATIONS])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where ``ppro train`` saves a training while it runs, and finds it again for ``--resume``.
+"""Where ``ppro train`` keeps its checkpoint and its result, and finds them for ``--resume``.
 
 The checkpoint of ``runs/NAME`` is the folder ``runs/.NAME.checkpoint``. Making that folder and
 holding its lock claims the name, so trainings begun at the same time do not meet. It is removed

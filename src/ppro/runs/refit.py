@@ -1,4 +1,4 @@
-"""Once more on all labels: the settings of a training, for as long as its best states took.
+"""Train once more on all labels, for as many epochs as the best states of a training took.
 
 What a training reached says how good such a network is. The network that predicts for the user may
 then learn from the labels of validation and test nodes too. Nothing is left to measure it on, so

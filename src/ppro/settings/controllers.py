@@ -126,7 +126,7 @@ class ControllerSettings(Group):
     @model_validator(mode="before")
     @classmethod
     def _usual(cls, values: Any) -> Any:
-        """What is not given is what suits the teaching."""
+        """Fill in what is not given with what suits the teaching."""
         if not isinstance(values, Mapping):
             return values
         compares = values.get("teaching", cls.model_fields["teaching"].default) == "compare"

@@ -37,7 +37,7 @@ class InputSettings(Group):
 
     @model_serializer(mode="wrap")
     def _without_usual_direction(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what undirected graphs have no use for: their files stay as they were."""
+        """Leave the usual direction out of files: those of undirected graphs stay as they were."""
         found: dict[str, Any] = handler(self)
         if self.direction == "both":
             found.pop("direction", None)

@@ -80,7 +80,7 @@ def _option_of(name: str, layout: Layout) -> str:
 
 
 def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
-    """Why a column cannot be a feature; empty where it can."""
+    """Return why a column cannot be a feature; empty where it can."""
     kind = kind_of(column)
     if kind == "nothing":
         return "every cell is missing"
@@ -103,7 +103,7 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
 
 
 def _counts(path: Path, column: Any, kind: str) -> str:
-    """Why a column says no more than where a row stands; empty where it says more."""
+    """Return why a column only numbers the rows, which is no feature; empty where it does not."""
     if column.name in INDEX_COLUMNS:
         return "the index of a pandas frame, without a name"
     rows = np.arange(len(column))
@@ -116,7 +116,7 @@ def _counts(path: Path, column: Any, kind: str) -> str:
 
 
 def _too_many(column: Any, most: int) -> str:
-    """Why a column of text has too many categories, and what to do; empty where it has not."""
+    """Return that a column of text has too many categories, and what to do; empty if it has not."""
     known = [text for text in known_texts(column) if text]
     different = len(set(known))
     if different <= most:

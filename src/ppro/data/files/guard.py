@@ -1,4 +1,4 @@
-"""What every file of a user is asked before it is read: is it there, is it of a bearable size."""
+"""Checks of a user's file before it is read: that it is there, and not too large."""
 
 import hashlib
 import os

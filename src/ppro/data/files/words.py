@@ -1,4 +1,4 @@
-"""Texts of many words as features: one for each word that several nodes have."""
+"""Columns of text as features: one for each word that several nodes have."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A graph whose nodes need different depths, and that tells which."""
+"""A generated graph whose nodes need different depths, known beforehand."""
 
 from __future__ import annotations
 

@@ -105,7 +105,10 @@ class FeatureFacts:
 
 
 def feature_facts(features: FeatureRows) -> FeatureFacts:
-    """Count them; rows are compared by a 64-bit hash, so memory is 8 bytes for each node."""
+    """Count odd features and nodes.
+
+    Rows are compared by a 64-bit hash, so memory is 8 bytes for each node.
+    """
     nodes, width = features.shape
     factors = np.random.default_rng(0).integers(1, 2**63, size=width, dtype=np.uint64) | np.uint64(
         1

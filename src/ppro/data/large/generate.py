@@ -30,7 +30,7 @@ Keys = NDArray[np.int64]
 
 
 class Communities:
-    """Which nodes form a community and which communities a class; nodes are numbered by them."""
+    """Which nodes form a community and which communities a class, in the order of the nodes."""
 
     def __init__(self, nodes: int, classes: int, seed: int) -> None:
         self.nodes, self.classes = nodes, classes

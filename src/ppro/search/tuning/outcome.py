@@ -59,7 +59,7 @@ def metric_of(evaluator: Evaluator) -> type[Metric]:
 
 
 def _own(metric: type[Metric], scores: Sequence[float]) -> tuple[float, float | None]:
-    """Return mean and spread of scores of a study as the metric has them."""
+    """Return mean and spread of a study's scores in the unit of the metric."""
     spread = statistics.stdev(scores) / 100 if len(scores) > 1 else None
     return metric.of_worth(statistics.fmean(scores) / 100), spread
 

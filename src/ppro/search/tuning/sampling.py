@@ -92,7 +92,7 @@ class BatchSampler(BaseSampler):
         }
 
     def _complete(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """With the choices that there is only one of."""
+        """Add the choices that have a single value."""
         single = {
             key: d.choices[0]
             for key, d in self.space.distributions.items()

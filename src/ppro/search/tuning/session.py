@@ -1,4 +1,4 @@
-"""A worker with everything it needs, from the study's door to the files that it leaves."""
+"""A worker's whole part in a study: open the storage, train trials, write what was found."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from ppro.settings.recipe import Recipe
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a user may ask of a search; None leaves it to us.
+    """What a user may ask of a search; where it is None, the search chooses.
 
     Args:
         study: its name.
@@ -79,7 +79,7 @@ class Session:
         )
 
     def run(self, tell: Tell, watch: Watch) -> bool:
-        """Work until the study has enough; whether it came to its end without Ctrl-C.
+        """Work until the study has enough trials; tell whether it ended without Ctrl-C.
 
         Raises:
             RunError: the storage cannot be reached any more.

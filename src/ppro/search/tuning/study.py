@@ -153,7 +153,7 @@ class SharedStudy:
         return len(lost)
 
     def _queue_failed(self) -> None:
-        """Queue every configuration that has failed and is nowhere else.
+        """Queue every configuration that has failed and is neither running nor waiting.
 
         Only the study decides what that is, so a worker that dies in here leaves nothing undone.
         """
