@@ -74,7 +74,18 @@ def test_networkx_attributes_by_name() -> None:
     assert graph.edge_weight.tolist() == [3.0, 3.0]
 
 
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_matrix, np.asarray])
+def torch_csr(matrix: Any) -> torch.Tensor:
+    return torch.as_tensor(matrix).to_sparse_csr()
+
+
+def torch_coo(matrix: Any) -> torch.Tensor:
+    return torch.as_tensor(matrix).to_sparse()
+
+
+KINDS = [sp.csr_array, sp.coo_matrix, np.asarray, torch.as_tensor, torch_csr, torch_coo]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_matrices(kind: Any) -> None:
     adjacency = np.zeros((4, 4))
     adjacency[EDGES[0], EDGES[1]] = 1
@@ -121,13 +132,15 @@ def half_weighted() -> Any:
 SQUARE, ODD = np.eye(4), np.ones((4, 3))
 BROKEN: list[tuple[Any, Any, str]] = [
     (data(x=None), None, "Data: no node features x"),
+    (data(x=None), None, r"such as its degree, or a one of its own: x=torch.eye\(n\)"),
     (data(edge_index=None), None, "Data: no edge_index"),
+    (data(edge_index=None, adj_t=EDGES), None, r"ToSparseTensor\(remove_edge_index=False\)"),
     (data(y=None), None, "Data: no labels; give one for each node"),
     (data(x=X.clone().fill_(torch.nan)), None, "8 feature values are NaN or infinite"),
     (data(x=X[:3]), None, "labels of shape"),
     (data(y=torch.tensor([0, 1, -3, 1])), None, "label -3 of node 2 is negative"),
     (data(y=torch.tensor([0.5, 1, 0, 1])), None, r"label 0\.5 of node 0 is not a whole number"),
-    (data(y=torch.tensor([1, 1, -1, 1])), None, "only one class, 1; node classification needs two"),
+    (data(y=torch.tensor([1, 1, -1, 1])), None, "needs two classes or more .-1 is no class"),
     (data(y=torch.tensor([-1, -1, -1, -1])), None, "no label is known"),
     (data(edge_index=EDGES.float()), None, "edges must be whole numbers"),
     (data(edge_index=EDGES + 5), None, "nodes count from 0 to 3"),
@@ -136,6 +149,8 @@ BROKEN: list[tuple[Any, Any, str]] = [
     (data(train_mask=torch.ones(4)), None, "Data.train_mask: a mask of float32"),
     (data(val_mask=torch.ones(3, dtype=torch.bool)), None, "Data.val_mask: a mask of shape"),
     ((ODD, X), [0, 1, 0, 1], r"an adjacency of shape \(4, 3\); it must be square"),
+    ((EDGES, X), [0, 1, 0, 1], r"an edge_index goes into a Data\(x=…, edge_index=…\)"),
+    ([data(), data()], None, "matrices: Data is no adjacency matrix; give one of SciPy"),
     ((SQUARE, X[:2]), [0, 1], "2 rows of features for an adjacency of 4 nodes"),
     ((SQUARE, [["a"]] * 4), [0, 1, 0, 1], "features are not all numbers"),
     ((SQUARE, np.full((4, 2), np.inf)), [0, 1, 0, 1], "NaN or infinite"),
@@ -147,12 +162,13 @@ BROKEN: list[tuple[Any, Any, str]] = [
     (nx.path_graph(3), [0, 1, 0], "node 0 has no attribute 'x' .it has none.; name those"),
     (half_weighted(), None, "some edges have no 'weight'"),
     (HeteroData(), None, "HeteroData is no graph that PPro knows"),
+    (HeteroData(), None, r"such as data.to_homogeneous\(\) with features for all nodes"),
     (np.zeros((3, 3)), [0, 1, 0], "ndarray is no graph that PPro knows"),
     ("cora", None, "str is no graph that PPro knows"),
 ]
 
 
-@pytest.mark.parametrize(("source", "labels", "message"), BROKEN, ids=[b[2][:30] for b in BROKEN])
+@pytest.mark.parametrize(("source", "labels", "message"), BROKEN, ids=[b[2][-30:] for b in BROKEN])
 def test_what_is_wrong_is_named(source: Any, labels: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         as_graph(source, labels)

@@ -29,6 +29,8 @@ def method_of(settings: Settings) -> str:
     """Return what is trained, in words."""
     if settings.model != "ppro":
         return settings.model
+    if settings.strategy == "none":
+        return f"{settings.backbone} without controllers"
     return f"{settings.strategy} on {settings.backbone}"
 
 

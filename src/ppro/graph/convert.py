@@ -134,5 +134,8 @@ def _taken(parts: ForeignGraph, labels: Any, classes: NDArray[Any] | None) -> Ta
 def _names(name: str, classes: NDArray[Any]) -> tuple[str, ...]:
     if classes.shape[0] < 2:
         found = "no label is known" if not classes.shape[0] else f"only one class, {classes[0]}"
-        raise DataError(f"{name}: {found}; node classification needs two classes or more")
+        raise DataError(
+            f"{name}: {found}; node classification needs two classes or more (-1 is no class, but "
+            "a node without a label)"
+        )
     return tuple(map(str, classes.tolist()))

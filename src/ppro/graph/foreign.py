@@ -67,9 +67,10 @@ def feature_matrix(features: Any, name: str) -> Tensor:
 def from_matrices(adjacency: Any, features: Any) -> ForeignGraph:
     """Return the parts of a graph in two matrices; weights where the entries are not all 1."""
     name = "matrices"
-    matrix = sp.coo_array(adjacency)
+    matrix = _adjacency_matrix(adjacency, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"{name}: an adjacency of shape {matrix.shape}; it must be square")
+        remedy = "; an edge_index goes into a Data(x=…, edge_index=…)" * (matrix.shape[:1] == (2,))
+        raise DataError(f"{name}: an adjacency of shape {matrix.shape}; it must be square{remedy}")
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     edges = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
@@ -81,6 +82,21 @@ def from_matrices(adjacency: Any, features: Any) -> ForeignGraph:
             f"{name}: {found.shape[0]} rows of features for an adjacency of {matrix.shape[0]} nodes"
         )
     return ForeignGraph(name, edges, found, weight=weight)
+
+
+def _adjacency_matrix(adjacency: Any, name: str) -> Any:
+    """Return an adjacency matrix of SciPy, NumPy or PyTorch as a SciPy array."""
+    if isinstance(adjacency, Tensor):
+        found = adjacency.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
+        parts = found.values().numpy(), tuple(found.indices().numpy())
+        return sp.coo_array(parts, shape=tuple(found.shape))
+    try:
+        return sp.coo_array(adjacency)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{name}: {type(adjacency).__name__} is no adjacency matrix; give one of SciPy, NumPy "
+            "or PyTorch, and features"
+        ) from None
 
 
 def is_networkx(source: Any) -> bool:
@@ -173,9 +189,15 @@ def from_data(data: Any) -> ForeignGraph:
     """Return the parts of a Data, or of anything with attributes of the same names."""
     name = type(data).__name__
     features, edges = getattr(data, "x", None), data.edge_index
-    if features is None or edges is None:
-        what = "node features x" if features is None else "edge_index"
-        raise DataError(f"{name}: no {what}; PPro needs both features and edges")
+    if features is None:
+        raise DataError(
+            f"{name}: no node features x; give each node some, such as its degree, or a one "
+            "of its own: x=torch.eye(n)"
+        )
+    if edges is None:
+        has = getattr(data, "adj_t", None) is not None
+        remedy = "keep it: ToSparseTensor(remove_edge_index=False)" if has else "set it"
+        raise DataError(f"{name}: no edge_index; {remedy}")
     found = feature_matrix(features, name)
     masks = {
         key: as_mask(mask, found.shape[0], f"{name}.{key}")
@@ -200,7 +222,9 @@ def parts_of(source: Any) -> ForeignGraph:
         return from_networkx(source)
     if hasattr(source, "edge_index"):
         return from_data(source)
+    several = hasattr(source, "edge_types") and hasattr(source, "to_homogeneous")
+    remedy = ", such as data.to_homogeneous() with features for all nodes" if several else ""
     raise DataError(
         f"{type(source).__name__} is no graph that PPro knows; give a ppro.Graph, a Data of "
-        "PyTorch Geometric, a NetworkX graph or a pair (adjacency, features)"
+        f"PyTorch Geometric{remedy}, a NetworkX graph or a pair (adjacency, features)"
     )

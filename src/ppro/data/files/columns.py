@@ -16,6 +16,7 @@ from ppro.data.files.cells import (
     refuse_cells,
     texts,
 )
+from ppro.data.files.labels import says_parts
 from ppro.data.files.schema import CategoricalColumn, Column, Layout, NumericColumn, WordsColumn
 from ppro.data.files.tables import INDEX_COLUMNS
 from ppro.data.files.words import is_of_several_words, telling_words
@@ -84,7 +85,7 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
     kind = kind_of(column)
     if kind == "nothing":
         return "every cell is missing"
-    if not asked and (reason := _counts(path, column, kind)):
+    if not asked and (reason := _not_of_nodes(column, kind) or _counts(path, column, kind)):
         return reason
     if column.name in layout.words and kind == "text":
         found = telling_words(known_texts(column), most=1)
@@ -100,6 +101,16 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
     if layout.all_numeric:
         return "it holds text and --all-numeric was given"
     return _too_many(column, layout.max_categories)
+
+
+def _not_of_nodes(column: Any, kind: str) -> str:
+    """Why a column tells what is done with a node, and not of the node; empty where it does."""
+    if kind == "text" and says_parts(column):
+        return f"it reads like a split; --split-column {column.name!r} trains with it"
+    masks = {f"{part}_mask" for part in ("train", "val", "valid", "test")}
+    if str(column.name).lower() in masks:
+        return "it reads like the mask of a split; --split-column takes train, val and test"
+    return ""
 
 
 def _counts(path: Path, column: Any, kind: str) -> str:

@@ -35,9 +35,10 @@ def classes_of(path: Path, column: Any) -> tuple[str, ...]:
         ordered = sorted(names)
     if len(ordered) < 2:
         has = f"only the class {ordered[0]!r}" if ordered else "no label at all"
+        unknown = " (-1 is no class, but a node without a label)" * bool(_unlabelled(column))
         raise DataError(
-            f"{path}, column {column.name}: {has}; classification needs two classes, so name "
-            "another --label or add nodes of another class"
+            f"{path}, column {column.name}: {has}{unknown}; classification needs two classes, so "
+            "name another --label or add nodes of another class"
         )
     return tuple(ordered)
 
@@ -61,6 +62,20 @@ def labels_as_text(column: Any) -> list[str]:
         names = [_whole(name) for name in names]
         names = ["" if name == str(UNLABELLED) else name for name in names]
     return names
+
+
+def _unlabelled(column: Any) -> int:
+    """Return how many cells are -1 among whole numbers, and mean a node without a label."""
+    names = ["" if name in MISSING else name for name in texts(column)]
+    if not all(_is_number(name) for name in names if name):
+        return 0
+    return [_whole(name) for name in names if name].count(str(UNLABELLED))
+
+
+def says_parts(column: Any) -> bool:
+    """Tell whether a column reads like one that ``--split-column`` is for."""
+    parts = {PARTS.get(word.lower(), "") for word in texts(column.drop_duplicates())}
+    return {"train", "test"} <= parts and "" not in parts
 
 
 def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
@@ -114,17 +129,82 @@ def _check_numbers(path: Path, column: Any) -> None:
             raise DataError(f"{where} is negative; classes count from 0, and -1 means no label")
 
 
+FEW = 5
+"""Nodes that a value of a column has on average, at least, where it may stand for a class."""
+
+
+def label_copies(frame: Any, names: Sequence[str], label: str) -> list[str]:
+    """Return a note on each column that may be the label in other words.
+
+    Each of its values has nodes of a single class, several of them on average, of the most common
+    class and of the others.
+    """
+    classes = arrow("pandas").Series(labels_as_text(frame[label]), index=frame.index)
+    known = classes != ""
+    classes, notes = classes[known], list[str]()
+    common = classes.mode()[0]
+    others = int((classes != common).sum())
+    for name in names:
+        values = frame.loc[known, name]
+        different = values.nunique(dropna=False)
+        if different < 2 or len(classes) < FEW * different:
+            continue
+        pairs = values.to_frame("value").assign(label=classes).drop_duplicates()
+        if len(pairs) == different and others >= FEW * int((pairs["label"] != common).sum()):
+            told = f"each of its {different:,} values has nodes of one class alone"
+            notes.append(
+                f"column {name}: {told}; if it is the label in other words, leave it out: "
+                "--features names the columns to use"
+            )
+    return notes
+
+
 MANY_CLASSES = 50
 FEW_NODES = 20
 """Whole numbers are taken for a quantity where they have more values, each with fewer nodes."""
 SEPARATORS = "|;,/"
+GAPS = {"?", "-", "none", "unknown", "missing", "unlabelled", "unlabeled", "not available"}
+"""Names of classes, in lower case, that may mean a node without a label."""
 
 
 def label_notes(column: Any, classes: Sequence[str]) -> list[str]:
     """Return what to tell of a label column that does not look like one class for each node."""
     found = [name for name in labels_as_text(column) if name]
-    told = _like_several_labels(found) or _like_a_quantity(found, classes)
-    return [f"column {column.name}: {told}"] if told else []
+    told = [
+        _like_several_labels(found) or _like_a_quantity(found, classes),
+        _like_unlabelled(_unlabelled(column)),
+        _like_gaps(found, classes),
+        _like_one_class(classes),
+    ]
+    return [f"column {column.name}: {line}" for line in told if line]
+
+
+def _like_unlabelled(count: int) -> str:
+    """What to tell where -1 may be meant as a class."""
+    if not count:
+        return ""
+    return f"{count:,} cells of -1 are taken for nodes without a label; if -1 is a class, rename it"
+
+
+def _like_gaps(found: Sequence[str], classes: Sequence[str]) -> str:
+    """What to tell where a class is called as people call what they do not know."""
+    odd = [name for name in classes if name.lower() in GAPS]
+    if not odd:
+        return ""
+    return (
+        f"{found.count(odd[0]):,} nodes are of a class {odd[0]!r}; if that means that their class "
+        "is not known, empty these cells"
+    )
+
+
+def _like_one_class(classes: Sequence[str]) -> str:
+    """What to tell where two classes may be meant as one."""
+    seen: dict[str, str] = {}
+    for name in classes:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            return f"classes {other!r} and {name!r} differ in case alone and count as two"
+    return ""
 
 
 def _like_several_labels(found: Sequence[str]) -> str:

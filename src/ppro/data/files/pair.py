@@ -21,7 +21,7 @@ from ppro.data.files.edges import (
 )
 from ppro.data.files.encoding import encode
 from ppro.data.files.ids import NodeIndex, ids_of_edges, node_ids
-from ppro.data.files.labels import class_codes, classes_of, label_notes, split_masks
+from ppro.data.files.labels import class_codes, classes_of, label_copies, label_notes, split_masks
 from ppro.data.files.reading import FileParts, Reading, finished
 from ppro.data.files.schema import NO_WEIGHT, CategoricalColumn, Layout, Schema, WordsColumn
 from ppro.data.files.tables import (
@@ -191,6 +191,7 @@ def _new_schema(pair: Pair, layout: Layout, weight: str | None) -> tuple[Schema,
     classes = classes_of(pair.node_file, pair.nodes[layout.label])
     told = label_notes(pair.nodes[layout.label], classes)
     columns, notes = choose_columns(pair.node_file, pair.nodes, layout, taken)
+    told += label_copies(pair.nodes, [column.name for column in columns], str(layout.label))
     schema = Schema(
         kind="table",
         id=layout.id,

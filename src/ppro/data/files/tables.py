@@ -12,7 +12,7 @@ from ppro.data.files.guard import check_file
 from ppro.data.files.parquet_tables import parquet_names, read_parquet
 from ppro.errors import DataError
 
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING = ("", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
 """Cells that stand for a missing value; an id is missing only where its cell is empty."""
 
 MAX_COLUMNS = 50_000

@@ -1,0 +1,78 @@
+"""Labels and columns beside them that do not mean what they seem to mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppro.errors import DataError
+from tests.data.files.support import reading
+
+pytest.importorskip("pyarrow")
+
+EDGES = "source,target\n0,1\n"
+
+
+def table(header: str, *columns: list[str], rows: int = 60) -> str:
+    """Return a table of nodes with the column ``x``, further columns and the label ``topic``."""
+    lines = (
+        ",".join([str(k), str(k % 7 / 3), *(column[k % len(column)] for column in columns)])
+        for k in range(rows)
+    )
+    return "\n".join([f"id,x,{header}", *lines]) + "\n"
+
+
+def told(folder: Path, nodes: str) -> str:
+    return "\n".join(reading(folder, nodes, EDGES).notes)
+
+
+def test_minus_one_beside_other_classes_is_told_of(tmp_path: Path) -> None:
+    note = "column topic: 20 cells of -1 are taken for nodes without a label; if -1 is a class"
+    assert note in told(tmp_path, table("topic", ["-1", "0", "1"]))
+    assert "cells of -1" not in told(tmp_path, table("topic", ["2", "0", "1"]))
+    with pytest.raises(DataError, match=r"only the class '1' \(-1 is no class, but a node without"):
+        reading(tmp_path, table("topic", ["-1", "1"]), EDGES)
+
+
+@pytest.mark.parametrize("name", ["?", "Unknown", "none"])
+def test_classes_that_may_mean_no_label(tmp_path: Path, name: str) -> None:
+    note = f"15 nodes are of a class {name!r}; if that means that their class is not known"
+    assert note in told(tmp_path, table("topic", ["a", "b", "a", name]))
+
+
+@pytest.mark.parametrize("cell", ["<NA>", "#N/A", "n/a"])
+def test_cells_that_libraries_write_for_nothing(tmp_path: Path, cell: str) -> None:
+    found = reading(tmp_path, table("y2,topic", ["1", cell, "3"], ["a", "b", cell]), EDGES)
+    assert found.graph.class_names == ("a", "b")
+    assert [column.kind for column in found.schema.columns] == ["numeric", "numeric"]
+
+
+def test_classes_that_differ_in_case(tmp_path: Path) -> None:
+    note = "classes 'Art' and 'art' differ in case alone and count as two"
+    assert note in told(tmp_path, table("topic", ["art", "law", "Art"]))
+
+
+def test_a_column_that_is_the_label_in_other_words_is_told_of(tmp_path: Path) -> None:
+    codes, names = ["7", "9", "7", "4"], ["a", "b", "a", "c"]
+    note = "column code: each of its 3 values has nodes of one class alone; if it is the label"
+    assert note in told(tmp_path, table("code,topic", codes, names))
+    finer = ["p", "q", "r", "s"]
+    assert "column code: each of its 4" in told(tmp_path, table("code,topic", finer, names))
+    assert "one class alone" not in told(tmp_path, table("code,topic", ["7", "9", "8"], names))
+    # By chance: one rare node has a value of its own.
+    rare = table("code,topic", [str(k) for k in range(10)], ["a"] * 59 + ["b"])
+    rare = rare.replace(",9,b", ",10,b")
+    assert "one class alone" not in told(tmp_path, rare)
+
+
+def test_splits_and_masks_are_no_features(tmp_path: Path) -> None:
+    parts, mask = ["train", "test", "val"], ["True", "False", "True"]
+    nodes = table("part,train_mask,topic", parts, mask, ["a", "b"])
+    found = reading(tmp_path, nodes, EDGES)
+    assert [column.name for column in found.schema.columns] == ["x"]
+    notes = "\n".join(found.notes)
+    assert "part is left out: it reads like a split; --split-column 'part' trains with it" in notes
+    assert "train_mask is left out: it reads like the mask of a split" in notes
+    asked = reading(tmp_path, nodes, EDGES, add_features=("part",)).schema.columns
+    assert [column.name for column in asked] == ["x", "part"]
