@@ -97,12 +97,20 @@ def test_rounds_come_after_the_tables_that_they_rest_on() -> None:
 def test_words_choose_what_is_run(tmp_path: Path) -> None:
     plan = Plan(tmp_path)
     table, shown = SECTIONS["homophilous"], SECTIONS["shipped"]
-    works = works_of([table, shown], plan, ({"cora"}, set(), {"gcn"}))
+    works = works_of([table, shown], plan, ({"cora"}, set(), {"gcn"}, set()))
     assert {work.dataset for work in works} == {"cora"}
     named = {work.place for work in works if work.method}
     assert named == {"search/cora.public/gcn", "cells/cora.public/gcn"}
     # What is about no single method is not left out by the name of one.
     assert len({work.place for work in works} - named) >= 3
+
+
+def test_depths_choose_what_is_run(tmp_path: Path) -> None:
+    words = ({"cora"}, set[str](), {"gcn"}, {2, 4})
+    works = works_of([SECTIONS["depth"]], Plan(tmp_path), words)
+    cells = {work.place for work in works if work.place.startswith("cells/")}
+    assert cells == {f"cells/depth-{steps}/cora.public/gcn" for steps in (2, 4)}
+    assert {work.steps for work in works} == {2, 4}
 
 
 def test_all_that_the_results_hold_is_done() -> None:

@@ -57,6 +57,10 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         list[str] | None,
         typer.Option(help="Only this dataset, split or method. Repeat for more."),
     ] = None,
+    steps: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Only this depth of Table 4. Repeat for more."),
+    ] = None,
     device: Device = "auto",
     quick: Annotated[
         bool,
@@ -110,7 +114,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce homophilous --quick
 
-      ppro reproduce depth --only cora --only l2b --device cuda
+      ppro reproduce depth --only cora --only l2b --steps 2 --steps 4
 
       ppro reproduce ablation sensitivity --only cora
 
@@ -143,7 +147,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         space=space,
     )
     if not render_only:
-        _run_missing(wanted, plan, _chosen_words(only), jobs)
+        _run_missing(wanted, plan, (*_chosen_words(only), set(steps or [])), jobs)
     texts = _rendered(wanted, plan)
     if page is not None:
         _write_pages(page, texts, plan, everything="all" in names)
@@ -184,7 +188,7 @@ def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> 
         raise typer.Exit(console.INTERRUPTED) from None
 
 
-def _chosen_words(only: Sequence[str] | None) -> Words:
+def _chosen_words(only: Sequence[str] | None) -> tuple[set[str], set[str], set[str]]:
     """Return the datasets, splits and methods that the user named."""
     from ppro.paper.untuned import WAYS
     from ppro.search.methods import method_names

@@ -82,8 +82,14 @@ def _part(cell: Cell, place: str, drawn: Sequence[Settings], space: str) -> Expe
         SEEDS_OF_FIXED if cell.split == PUBLIC else SEEDS_OF_RANDOM,
         SEARCH_SEED,
         tested=False,
-        facts={"method": cell.method, "space": space, "configurations": len(drawn)},
+        facts={**_named(cell), "space": space, "configurations": len(drawn)},
     )
+
+
+def _named(cell: Cell) -> dict[str, Any]:
+    """Return what a cell can be asked for by: its method, and its depth where that is given."""
+    steps = cell.offer.steps
+    return {"method": cell.method, **({} if steps is None else {"steps": steps})}
 
 
 def _searched(cell: Cell, plan: Plan) -> list[Mapping[str, Any]]:
@@ -116,7 +122,7 @@ def _experiment(cell: Cell, plan: Plan, without_search: bool) -> Experiment:
         changed = settings.replace(**{**plan.changes, **cell.changes})
         candidates = (Candidate(cell.method, changed),)
     facts = {
-        "method": cell.method,
+        **_named(cell),
         "changes": dict(cell.changes),
         "configurations": configurations,
         "offered": _offered(cell, plan) if configurations else 0,

@@ -97,6 +97,11 @@ class Work(ABC):
         return ""
 
     @property
+    def steps(self) -> int | None:
+        """Return the depth that it is about, if it is about one."""
+        return None
+
+    @property
     def is_ready(self) -> bool:
         """Tell whether it can begin."""
         return True
@@ -140,6 +145,11 @@ class Experiment(Work):
     def method(self) -> str:
         """Return the method that it is about, if it is about one."""
         return str(self.facts.get("method", ""))
+
+    @property
+    def steps(self) -> int | None:
+        """Return the depth that it is about, if it is about one."""
+        return self.facts.get("steps")
 
     @property
     def is_ready(self) -> bool:

@@ -1,6 +1,6 @@
 """All that ``ppro reproduce`` knows by a name: what experiments it needs, and how it is shown."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,8 +30,8 @@ from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
 from ppro.paper.tables import TABLES
 
-Words = tuple[set[str], set[str], set[str]]
-"""Datasets, splits and methods; an empty set stands for all."""
+Words = tuple[set[str], set[str], set[str], set[int]]
+"""Datasets, splits, methods and depths; an empty set stands for all."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ def works_of(sections: Sequence[Section], plan: Plan, words: Words) -> list[Work
 
 
 def _is_about(work: Work, words: Words) -> bool:
-    parts = work.dataset, work.split, work.method
+    parts = work.dataset, work.split, work.method, work.steps
+    asked: tuple[Collection[str | int | None], ...] = words
     return all(
-        not named or not part or part in named for part, named in zip(parts, words, strict=True)
+        not named or not part or part in named for part, named in zip(parts, asked, strict=True)
     )
