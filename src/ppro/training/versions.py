@@ -1,15 +1,16 @@
 """What a result was computed with."""
 
 import platform
-from importlib.metadata import version
 
 import torch
 
+from ppro import __version__
+
 
 def versions() -> dict[str, str]:
-    """Return the versions of PPro, PyTorch and Python."""
+    """Return the versions of PPro, PyTorch and Python, also where PPro was never installed."""
     return {
-        "ppro": version("ppro"),
+        "ppro": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
