@@ -39,3 +39,10 @@ def test_a_cell_of_table_3_is_trained_and_kept(
     assert ended.status == 0
     kept = workplace / "results-quick" / "cells" / "backbones" / "cora.public"
     assert [path.name for path in kept.iterdir()] == ["gcn-scores-none.json"]
+
+
+def test_what_is_over_time_is_told(ppro: Command, workplace: Path) -> None:
+    words = ("--quick", "--only", "planted", "--minutes", "0.01")
+    ended = ppro("reproduce", "planted", *words)
+    assert ended.status == 0
+    assert "time is over: what is done is kept in results-quick, and rendered" in ended.err

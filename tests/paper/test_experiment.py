@@ -77,9 +77,9 @@ def test_test_nodes_are_hidden_from_what_is_not_tested(
 ) -> None:
     seen = list[Splits]()
 
-    def shown(graph: Any, splits: Splits, *rest: Any) -> Any:
+    def shown(graph: Any, splits: Splits, *rest: Any, **more: Any) -> Any:
         seen.append(splits)
-        return train_all(graph, splits, *rest)
+        return train_all(graph, splits, *rest, **more)
 
     monkeypatch.setattr(experiments, "train_all", shown)
     told = made(tested=False).run(plan(tmp_path))

@@ -12,7 +12,7 @@ import pytest
 from ppro.errors import PProError
 from ppro.paper.cells import Cell, experiments, searches
 from ppro.paper.experiment import Plan, Work
-from ppro.paper.pool import missing, run_missing
+from ppro.paper.pool import OutOfTimeError, missing, run_missing
 from ppro.paper.store import Store
 
 
@@ -89,6 +89,14 @@ def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     before = [file.read_text() for file in files]
     time.sleep(1)
     assert [file.read_text() for file in files] == before
+
+
+def test_what_runs_when_time_is_over_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(OutOfTimeError):
+        run_missing(lambda: [Beat("a")], plan(tmp_path), 1, print, until=time.monotonic() + 12)
+    before = [file.read_text() for file in tmp_path.iterdir()]
+    time.sleep(1)
+    assert [file.read_text() for file in tmp_path.iterdir()] == before
 
 
 @dataclass(frozen=True)

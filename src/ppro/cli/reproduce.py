@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -80,6 +81,10 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Tasks side by side, each a process.")] = 1,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Stop after so long; the same command goes on another time."),
+    ] = None,
     results: Annotated[
         Path | None,
         shown(
@@ -105,10 +110,11 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Reproduce a table or a figure of the paper: search settings, run what is missing, render it.
 
-    Every search and every cell leaves a file as soon as it is done; after a stop the same command
-    goes on where it was. Settings are chosen on validation accuracy, with as many configurations
-    for every method, on seeds that no table uses. Figures take the settings that a table's search
-    chose, or else those of the recipe; they are written to figures/ below the results.
+    Every search and every cell leaves a file as soon as it is done, every batch of runs until then;
+    after a stop the same command goes on where it was. Settings are chosen on validation accuracy,
+    with as many configurations for every method, on seeds that no table uses. Figures take the
+    settings that a table's search chose, or else those of the recipe; they are written to figures/
+    below the results.
 
     [bold]Examples[/bold]
 
@@ -118,7 +124,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 
       ppro reproduce ablation sensitivity --only cora
 
-      ppro reproduce planted personal --device cuda --jobs 4
+      ppro reproduce planted personal --device cuda --jobs 4 --minutes 10
 
       ppro reproduce table1 --space paper --only cora
 
@@ -147,7 +153,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         space=space,
     )
     if not render_only:
-        _run_missing(wanted, plan, (*_chosen_words(only), set(steps or [])), jobs)
+        until = None if minutes is None else time.monotonic() + 60 * minutes
+        _run_missing(wanted, plan, (*_chosen_words(only), set(steps or [])), jobs, until)
     texts = _rendered(wanted, plan)
     if page is not None:
         _write_pages(page, texts, plan, everything="all" in names)
@@ -168,7 +175,9 @@ def _wanted(names: list[str]) -> tuple[str, ...]:
     return known if "all" in names else tuple(dict.fromkeys(names))
 
 
-def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> None:
+def _run_missing(
+    wanted: Sequence[str], plan: Plan, words: Words, jobs: int, until: float | None
+) -> None:
     """Run all that has no result yet."""
     from ppro.paper import pool
     from ppro.paper.sections import stages, works_of
@@ -181,7 +190,9 @@ def _run_missing(wanted: Sequence[str], plan: Plan, words: Words, jobs: int) -> 
                 names, number = [s.name for s in sections], console.count(len(todo), "experiment")
                 title = f"{', '.join(names)}: {number} to run"
                 with console.task_progress(title, len(todo)) as on_done:
-                    pool.run_missing(ask, plan, jobs, on_done)
+                    pool.run_missing(ask, plan, jobs, on_done, until)
+    except pool.OutOfTimeError:
+        console.err.print(f"time is over: what is done is kept in {plan.root}, and rendered")
     except KeyboardInterrupt:
         kept = f"interrupted: what was finished is kept in {plan.root}; the same command goes on"
         console.err.print(kept)

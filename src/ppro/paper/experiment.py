@@ -21,6 +21,7 @@ from ppro.graph.core import Graph
 from ppro.paper.kept import kept_of
 from ppro.paper.nodes import node_arrays, write_arrays
 from ppro.paper.store import Store
+from ppro.paper.unfinished import FOLDER, Unfinished
 from ppro.search.batches import Done, Job, train_all
 from ppro.settings.limits import CONFIGURATIONS
 from ppro.settings.settings import PPRO, Settings
@@ -197,14 +198,26 @@ class Experiment(Work):
             for candidate in self.candidates
             for run in range(self.runs)
         ]
-        done = train_all(graph, splits, jobs, torch.device(plan.device))
+        begun = self._unfinished(plan)
+        done = train_all(graph, splits, jobs, torch.device(plan.device), kept=begun)
         of_each = [done[i : i + self.runs] for i in range(0, len(done), self.runs)]
         if self.keep == "nodes":
             # The arrays first: a record without its arrays must never look complete.
             write_arrays(plan.store.path(self.place), node_arrays(graph, of_each[0]))
         results = [self._result(runs) for runs in of_each]
-        plan.store.write(self.place, self._kept(results, plan, time.perf_counter() - start))
+        seconds = begun.seconds + time.perf_counter() - start
+        plan.store.write(self.place, self._kept(results, plan, seconds))
+        begun.clear()
         return f"{self.place}: {self._told(results)}"
+
+    def _unfinished(self, plan: Plan) -> Unfinished:
+        """Return its runs that an earlier try, which was stopped, has left."""
+        facts = {
+            **{"dataset": self.dataset, "options": dict(self.options), "seed": self.graph_seed},
+            **{"split": self.split, "first_seed": self.first_seed, "tested": self.tested},
+            **{"device": plan.device, "versions": versions()},
+        }
+        return Unfinished(plan.root / FOLDER / self.place.replace("/", "."), facts)
 
     def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
         """Return what is kept of the runs of a candidate."""

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from threading import Thread
@@ -12,9 +13,11 @@ from ppro.parts.scripts import load_scripts, loaded
 from ppro.processes import safe_path
 
 OnDone = Callable[[str], None]
-
-
 Ask = Callable[[], Sequence[Work]]
+
+
+class OutOfTimeError(Exception):
+    """The time that was given is over, before all was run."""
 
 
 def missing(works: Sequence[Work], store: Store) -> list[Work]:
@@ -24,7 +27,9 @@ def missing(works: Sequence[Work], store: Store) -> list[Work]:
     return [work for work in wanted if not work.is_done(store)]
 
 
-def run_missing(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
+def run_missing(
+    ask: Ask, plan: Plan, jobs: int, on_done: OnDone, until: float | None = None
+) -> None:
     """Run all that is missing; what is done when an error comes stays done.
 
     Some works can begin only when others are done, so works are asked for again whenever a process
@@ -33,10 +38,14 @@ def run_missing(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
     Args:
         ask: returns what is wanted, as far as results tell by now, the most urgent first.
         jobs: works side by side, each in a process of its own; 1 for none but this one.
+        until: the time, of ``time.monotonic``, at which to stop: works of that moment are ended.
+
+    Raises:
+        OutOfTimeError: it was time to stop.
     """
-    if jobs > 1:
+    if jobs > 1 or until is not None:
         with safe_path():
-            _run_side_by_side(ask, plan, jobs, on_done)
+            _run_side_by_side(ask, plan, jobs, on_done, until)
         return
     begun = set[str]()
     while todo := _ready(ask, plan, begun):
@@ -50,7 +59,9 @@ def _ready(ask: Ask, plan: Plan, begun: set[str]) -> list[Work]:
     return [work for work in works if work.is_ready and work.place not in begun]
 
 
-def _run_side_by_side(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
+def _run_side_by_side(
+    ask: Ask, plan: Plan, jobs: int, on_done: OnDone, until: float | None
+) -> None:
     # A process that has touched CUDA cannot be forked.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(loaded(),))
@@ -65,7 +76,11 @@ def _run_side_by_side(ask: Ask, plan: Plan, jobs: int, on_done: OnDone) -> None:
                 going.add(pool.submit(work.run, plan))
             if not going:
                 break
-            for future in wait(going, return_when=FIRST_COMPLETED).done:
+            left = None if until is None else until - time.monotonic()
+            finished = wait(going, left, return_when=FIRST_COMPLETED).done
+            if not finished:
+                raise OutOfTimeError
+            for future in finished:
                 going.remove(future)
                 on_done(future.result())
     except BaseException:

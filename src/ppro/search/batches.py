@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -72,24 +72,45 @@ class Done:
         return 100 * metric.worth(self.val_score / 100)
 
 
+class Kept(Protocol):
+    """Where runs are kept as soon as their batch is done."""
+
+    def take(self, job: Job) -> Done | None:
+        """Return a run if it is done."""
+
+    def put(self, runs: Sequence[Done]) -> None:
+        """Keep a batch."""
+
+
 def train_all(
     graph: Graph,
     splits: Splits,
     jobs: Sequence[Job],
     device: torch.device,
     on_epoch: OnEpoch | None = None,
+    kept: Kept | None = None,
 ) -> list[Done]:
     """Train every job; those of one program go together, as many as make each other cheaper.
 
     The order of the jobs is kept.
+
+    Args:
+        kept: what is done there already is not trained again.
     """
     order = sorted(range(len(jobs)), key=lambda i: _program(jobs[i].settings))
     found: dict[int, Done] = {}
     for _, group in groupby(order, key=lambda i: _program(jobs[i].settings)):
         members = list(group)
         for numbers in _in_parts(members, most_together(graph, jobs[members[0]], device)):
-            results = _train(graph, splits, [jobs[i] for i in numbers], device, on_epoch)
-            found.update(zip(numbers, results, strict=True))
+            if kept is not None:
+                found |= {i: done for i in numbers if (done := kept.take(jobs[i])) is not None}
+            todo = [i for i in numbers if i not in found]
+            if not todo:
+                continue
+            results = list(_train(graph, splits, [jobs[i] for i in todo], device, on_epoch))
+            if kept is not None:
+                kept.put(results)
+            found.update(zip(todo, results, strict=True))
     return [found[i] for i in range(len(jobs))]
 
 
