@@ -96,7 +96,9 @@ def test_help_is_there(ppro: Command, words: tuple[str, ...]) -> None:
 
 
 def test_version(ppro: Command) -> None:
-    assert ppro("--version").out.startswith("ppro ")
+    from ppro import __version__
+
+    assert ppro("--version").out == f"ppro {__version__}\n"
 
 
 def test_debug_shows_the_traceback(ppro: Command, monkeypatch: pytest.MonkeyPatch) -> None:

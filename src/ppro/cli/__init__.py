@@ -72,9 +72,9 @@ app.add_typer(recipes.app, name="recipes")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from ppro import __version__
 
-        console.out.print(f"ppro {version('ppro')}")
+        console.out.print(f"ppro {__version__}")
         raise typer.Exit
 
 
