@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+from ppro.parts.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +28,6 @@ def test_the_first_screen_says_what_it_is_and_the_two_commands() -> None:
 
 
 def test_one_version() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert version("ppro") == VERSION
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ppro.parts.lazy import lazy
+from ppro.parts.version import VERSION
 
 # Threads that wait for work must sleep: on a busy machine spinning ones keep the others from it.
 # It must be said before PyTorch starts its threads.
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ppro.settings.settings import Settings
     from ppro.training.fit import Fit, fit
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "DataError",

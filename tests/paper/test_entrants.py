@@ -42,11 +42,11 @@ def test_validation_chooses_without_test_nodes_and_fresh_seeds_measure(
 ) -> None:
     seen: list[tuple[int, int, set[int], str]] = []
 
-    def watched(graph: Any, splits: Splits, jobs: Any, *rest: Any) -> Any:
+    def watched(graph: Any, splits: Splits, jobs: Any, *rest: Any, **named: Any) -> Any:
         seeds = {job.settings.seed for job in jobs}
         seen.append((len(jobs), int(splits.test.sum()), seeds, graph.name))
         assert graph.num_nodes == 60
-        return train_all(graph, splits, jobs, *rest)
+        return train_all(graph, splits, jobs, *rest, **named)
 
     monkeypatch.setattr(experiments, "train_all", watched)
     plan, told = Plan(tmp_path, runs=1, threads=1), list[str]()

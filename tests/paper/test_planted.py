@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from ppro.paper.experiment import Plan
 from ppro.paper.planted import POINTS, Point, entrants_of, fixed, rivals, strategy
 from ppro.paper.pool import missing, run_missing
 from ppro.paper.store import Store
-from ppro.search.batches import train_all
+from ppro.search.batches import Done, train_all
 from tests.paper.support import keep, reached
 
 SMALL = tuple(
@@ -56,8 +57,8 @@ def test_the_steps_of_either_type_are_kept(tmp_path: Path) -> None:
     point = SMALL[1]
     steps: list[torch.Tensor] = []
 
-    def watched(*given: object) -> object:
-        made = train_all(*given)  # type: ignore[arg-type]
+    def watched(*given: Any, **named: Any) -> list[Done]:
+        made = train_all(*given, **named)
         steps.extend(done.steps for done in made)
         return made
 

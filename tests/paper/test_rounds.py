@@ -101,9 +101,9 @@ def test_no_training_of_a_round_is_shown_a_test_node(
 ) -> None:
     seen = list[Splits]()
 
-    def shown(graph: Graph, splits: Splits, *rest: Any) -> list[Done]:
+    def shown(graph: Graph, splits: Splits, *rest: Any, **named: Any) -> list[Done]:
         seen.append(splits)
-        return train_all(graph, splits, *rest)
+        return train_all(graph, splits, *rest, **named)
 
     monkeypatch.setattr(experiment, "train_all", shown)
     short = replace(PLAYOFFS, runs_of_random=2, candidates=FINALS.candidates)

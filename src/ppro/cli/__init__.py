@@ -72,9 +72,9 @@ app.add_typer(recipes.app, name="recipes")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from ppro import __version__
+        from ppro.parts.version import VERSION
 
-        console.out.print(f"ppro {__version__}")
+        console.out.print(f"ppro {VERSION}")
         raise typer.Exit
 
 

@@ -4,8 +4,8 @@
 first asked for, or one that a user's script has defined. ``catalogue`` lists the parts of the
 package, a line each; ``choices`` names the alternatives that are words and no classes; ``scripts``
 runs the scripts that a user names; ``lazy`` lets a package give names that are imported when they
-are first asked for. No part itself lives here, and nothing here imports PyTorch, so
-that names can be listed and checked at once.
+are first asked for; ``version`` says which PPro this is. No part itself lives here, and nothing
+here imports PyTorch, so that names can be listed and checked at once.
 """
 
 from ppro.parts.catalogue import (

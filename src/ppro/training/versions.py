@@ -4,13 +4,13 @@ import platform
 
 import torch
 
-from ppro import __version__
+from ppro.parts.version import VERSION
 
 
 def versions() -> dict[str, str]:
     """Return the versions of PPro, PyTorch and Python, also where PPro was never installed."""
     return {
-        "ppro": __version__,
+        "ppro": VERSION,
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
