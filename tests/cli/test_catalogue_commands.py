@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ppro.data import DATASETS
+from ppro.parts.version import VERSION
 from ppro.settings.recipe import parse_recipe
 from ppro.settings.recipes import recipe_names, shipped_recipe
 from tests.cli.conftest import Command, everything
@@ -96,9 +97,7 @@ def test_help_is_there(ppro: Command, words: tuple[str, ...]) -> None:
 
 
 def test_version(ppro: Command) -> None:
-    from ppro import __version__
-
-    assert ppro("--version").out == f"ppro {__version__}\n"
+    assert ppro("--version").out == f"ppro {VERSION}\n"
 
 
 def test_debug_shows_the_traceback(ppro: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_tasks_tell_how_long_the_rest_will_take(
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with console.task_progress("3 cells to do", 3) as tell:
-        for name in ("a", "b", "c"):
+        for name in ("a", "b", "c", "what c brought up"):
             now += 120
             tell(name)
     assert capsys.readouterr().err.splitlines() == [
@@ -55,6 +55,7 @@ def test_tasks_tell_how_long_the_rest_will_take(
         "[1/3] a, about 4 min left",
         "[2/3] b, about 2 min left",
         "[3/3] c, about 0 min left",
+        "[4/4] what c brought up, about 0 min left",
     ]
 
 

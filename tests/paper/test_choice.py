@@ -196,6 +196,8 @@ def test_priorities_that_may_all_be_equal_make_way_for_some_of_mean_one(
     assert choosing.rescaled("texas-l2b", store) is None
     decide(store, [80.0, 81.0], off=0.3)
     assert choosing.rescaled("texas-l2b", store) is None, "softplus has no cap"
+    decide(store, [81.0, 80.0])
+    assert choosing.rescaled("texas-l2b", store) is None, "it may still be taught otherwise"
     decide(store, [81.0, 80.0], off=0.3)
     again = choosing.rescaled("texas-l2b", store, plan)
     assert again is not None
@@ -210,10 +212,16 @@ def test_priorities_that_may_all_be_equal_make_way_for_some_of_mean_one(
         assert ("**80.6" in rounds_tables.decision_markdown(store)) == (scale == "mean")
 
 
-def test_there_is_nothing_to_decide_about_one_proposal(tmp_path: Path) -> None:
+def test_one_proposal_is_decided_about_where_it_can_be_taught_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = Plan(tmp_path)
-    put(plan.store, "l2b", 90.0, 80.0)
-    assert choosing.decisions(plan, ["texas-l2b"]) == []
+    assert choosing.decisions(plan, ["cornell-l2b"]) == []
+    propose(monkeypatch, [Settings()])
+    assert choosing.decisions(plan, ["cornell-none"]) == []
+    (decision,) = choosing.decisions(plan, ["cornell-l2b"])
+    assert decision.place == "decisions/cornell-l2b"
+    assert decision in choosing.decisions(plan)
 
 
 def test_searches_that_came_later_propose_too(tmp_path: Path) -> None:

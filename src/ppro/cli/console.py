@@ -149,15 +149,19 @@ def training_progress(epochs: int) -> Iterator[OnEpoch]:
 
 @contextmanager
 def task_progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A line on standard error for each task that is done, with the time that is left."""
+    """A line on standard error for each task that is done, with the time that is left.
+
+    Tasks that come up only by what others find are counted when they end.
+    """
     print(title, file=sys.stderr, flush=True)
     start, done = time.monotonic(), 0
 
     def tell(line: str) -> None:
         nonlocal done
         done += 1
-        left = (time.monotonic() - start) / done * (total - done) / 60
-        print(f"[{done}/{total}] {line}, about {left:.0f} min left", file=sys.stderr, flush=True)
+        known = max(total, done)
+        left = (time.monotonic() - start) / done * (known - done) / 60
+        print(f"[{done}/{known}] {line}, about {left:.0f} min left", file=sys.stderr, flush=True)
 
     yield tell
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ppro.data import dataset_info
+from ppro.data import PAPERS, dataset_info
 from ppro.data.names import PUBLIC
 from ppro.paper import fresh
 from ppro.paper.cells import Cell, by_size
-from ppro.paper.contest import METHODS, candidate_of, contest
+from ppro.paper.contest import METHODS, STRATEGIES, candidate_of, contest
 from ppro.paper.differing import differs, is_close, pick
 from ppro.paper.experiment import Candidate, Experiment, Plan
-from ppro.paper.rounds import FINALS, PLAYOFFS, names, parts_of
+from ppro.paper.rounds import FINALS, PLAYOFFS, parts_of
 from ppro.paper.store import Store
 from ppro.paper.taught import may_be_equal, of_mean_one, otherwise
 from ppro.search.offers import ACTOR, DESIGN, Offer
@@ -27,6 +27,11 @@ FIRST_SEED = 5000
 """Proposals are decided between on seeds from here on, which nothing else uses."""
 ON_ONE_SPLIT = 3
 """Times the runs of a plan where all have one split: proposals differ less than seeds."""
+
+
+def names() -> list[str]:
+    """Return the recipes that are decided about: of the paper's graphs and the corrected ones."""
+    return [f"{dataset}-{strategy}" for dataset in PAPERS for strategy in STRATEGIES]
 
 
 @dataclass(frozen=True)
@@ -118,10 +123,12 @@ def retaught(name: str, store: Store, plan: Plan | None = None) -> Experiment | 
 def rescaled(name: str, store: Store, plan: Plan | None = None) -> Experiment | None:
     """Return the runs of what is taken with priorities of mean 1, where its own may all be equal.
 
-    They are on the seeds of the decision too.
+    They are on the seeds of the decision too. There are none as long as other ways to teach it may
+    still be taken.
     """
-    tried = _tried(name, store)
-    if not tried or parts_of(name)[1] == BARE:
+    tried, taught = _tried(name, store), retaught(name, store)
+    waits = taught is not None and taught.record(store) is None
+    if not tried or waits or parts_of(name)[1] == BARE:
         return None
     winner, _ = tried[_pick(name, tried)]
     if not may_be_equal(winner.settings):
@@ -141,14 +148,19 @@ def _deciding(place: str, name: str, candidates: tuple[Candidate, ...], plan: Pl
 
 
 def decisions(plan: Plan, wanted: Sequence[str] | None = None) -> list[Experiment]:
-    """Return what decides between proposals, where there is more than one, and what follows."""
+    """Return what decides between proposals, and what follows.
+
+    One alone is measured too, since it may be taught otherwise; a backbone alone is taught nothing.
+    """
     if plan.configurations == 0:
         return []
     named = wanted or names()
-    found = [decision(name, plan.store, plan) for name in named]
+    first = {name: decision(name, plan.store, plan) for name in named}
+    least = {name: 2 if parts_of(name)[1] == BARE else 1 for name in named}
+    found = [one for name, one in first.items() if len(one.candidates) >= least[name]]
     later = [again(name, plan.store, plan) for again in (retaught, rescaled) for name in named]
     follow = [one for one in later if one is not None]
-    return by_size([*(one for one in found if len(one.candidates) > 1), *follow])
+    return by_size([*found, *follow])
 
 
 def choose(dataset: str, strategy: str, store: Store) -> Proposal | None:

@@ -37,7 +37,8 @@ def run_missing(
 
     Args:
         ask: returns what is wanted, as far as results tell by now, the most urgent first.
-        jobs: works side by side, each in a process of its own; 1 for none but this one.
+        jobs: works side by side, each in a process of its own; 1 for none but this one, unless it
+            may have to be ended.
         until: the time, of ``time.monotonic``, at which to stop: works of that moment are ended.
 
     Raises:

@@ -99,7 +99,8 @@ DECISION = "The decision between proposals"
 _OF_DECISION = (
     "Where searches, rounds and later searches propose different settings, these train side by "
     f"side on seeds from {choice.FIRST_SEED} on, which nothing else uses, and on splits of their "
-    "own where splits are random. One of them (bold) makes the recipe: the best validation "
+    "own where splits are random; a single proposal of a strategy trains alone. One of them (bold) "
+    "makes the recipe: the best validation "
     f"accuracy of those with at least {SHARES[0]:.0%} of the nodes off the most common step (in "
     f"brackets), unless that is below the best of all by more than {TOLERATED} points and by more "
     f"than one standard error of the paired difference, or by more than {MOST:g}; or else of those "
@@ -119,7 +120,7 @@ _HEAD_OF_DECISION = (
 
 def decision_markdown(store: Store) -> str:
     """Return what the proposals for each recipe reached on seeds of their own."""
-    rows = [row for name in names() if (row := _decision_row(name, store))]
+    rows = [row for name in choice.names() if (row := _decision_row(name, store))]
     return section(DECISION, _OF_DECISION, _HEAD_OF_DECISION, rows, "decisions")
 
 

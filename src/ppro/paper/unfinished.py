@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
@@ -16,9 +17,9 @@ from ppro.files import remove_empty, whole_file
 from ppro.search.batches import Done, Job
 
 FOLDER = "unfinished"
-"""Its place in the folder of results; empty when no experiment has begun and not ended."""
+"""Its place in the folder of results, there only while an experiment has begun and not ended."""
 _TENSORS = "steps", "priorities", "curve"
-_NUMBERS = tuple(name for name in Done.__dataclass_fields__ if name not in ("job", *_TENSORS))
+_NUMBERS = tuple(f.name for f in fields(Done) if f.name not in ("job", *_TENSORS))
 
 
 class Unfinished:

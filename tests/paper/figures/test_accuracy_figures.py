@@ -85,6 +85,8 @@ def test_depth_shows_the_cells_of_its_table(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert depth.draw(store) is None
     cells = TABLES["depth"]().cells()
+    keep(store, cells[0].place, reached([80.0]))
+    assert depth.draw(store) is None, "one depth is no line"
     for cell in cells:
         keep(store, cell.place, reached([80.0]))
     drawing = depth.draw(store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ppro.paper.figures import style
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 CLOSE = 10.0
 """Points that the lower panels show."""
+FEWEST = 2
+"""Depths of a method that make a line."""
 
 _TEXT = (
     "Test accuracy in percent, mean over the runs, of networks of 2 to 64 steps, each with the "
@@ -35,10 +38,10 @@ _OTHERS = {"marker": "x", "linestyle": ":"}
 
 
 def draw(store: Store) -> Drawing | None:
-    """Draw one panel for each graph."""
+    """Draw one panel for each graph, as soon as some method has two depths to compare."""
     table = depth()
     found = [entries(panel, store) for panel in table.panels]
-    if not any(entry.result for by_place in found for entry in by_place.values()):
+    if all(depths < FEWEST for by_place in found for depths in _depths(by_place).values()):
         return None
     count = len(table.panels)
     figure, axes = style.panels(2, count, 4.4, sharex=True)
@@ -57,6 +60,11 @@ def draw(store: Store) -> Drawing | None:
         place.set_ylabel("test accuracy, %")
     style.legend_below(figure, 4)
     return Drawing(figure, _TEXT)
+
+
+def _depths(by_place: dict[tuple[str, str], TableEntry]) -> Counter[str]:
+    """Return the number of depths that are measured, by method."""
+    return Counter(row for (row, _), entry in by_place.items() if entry.result is not None)
 
 
 def _close_up(axes: Axes, by_place: dict[tuple[str, str], TableEntry]) -> None:
