@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
 
-from ppro.compute import layers
-from ppro.compute.layers import NARROW, RunLinear, generators, glorot
+from ppro.compute.layers import RunBatchNorm, RunLinear, generators, glorot
 from tests.support import tensor64
 
 
@@ -31,60 +29,26 @@ def test_each_run_has_its_own_linear_layer() -> None:
         torch.testing.assert_close(layer(x)[run], expected)
 
 
-@pytest.mark.parametrize("width", [1, 3, NARROW - 1, NARROW, NARROW + 1])
-@pytest.mark.parametrize("many", [1, 100])
-def test_a_layer_is_the_naive_sum_with_its_gradients(
-    width: int, many: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Narrow layers of many rows are made as transposes; sums are the same but for their order."""
-    monkeypatch.setattr(layers, "MANY_ROWS", many)
-    layer = RunLinear(generators([0, 1]), 5, width).double()
-    layer.bias.data.copy_(tensor64(2, width))
-    x, g = tensor64(2, 4, 5, seed=1).requires_grad_(), tensor64(2, 4, width, seed=2)
-    found = layer(x)
-    assert found.is_contiguous()
-    of_x, of_weight, of_bias = torch.autograd.grad(found, [x, layer.weight, layer.bias], g)
-    for r in range(2):
-        for j in range(width):
-            for i in range(4):
-                total = sum(
-                    float(x.detach()[r, i, a]) * float(layer.weight.detach()[r, a, j])
-                    for a in range(5)
-                )
-                assert float(found.detach()[r, i, j]) == pytest.approx(
-                    total + float(layer.bias.detach()[r, j])
-                )
-            for a in range(5):
-                total = sum(float(x.detach()[r, i, a]) * float(g[r, i, j]) for i in range(4))
-                assert float(of_weight[r, a, j]) == pytest.approx(total)
-    torch.testing.assert_close(of_x, g @ layer.weight.detach().transpose(1, 2))
-    torch.testing.assert_close(of_bias, g.sum(1))
+@pytest.mark.parametrize("runs", [1, 3])
+def test_statistics_of_all_rows_are_those_of_a_part_that_is_all(runs: int) -> None:
+    """The kernel for all rows and the formula for some of them agree, and remember the same."""
+    x = tensor64(runs, 50, 4, seed=1).requires_grad_()
+    found = []
+    for batch in (slice(None), slice(0, 50)):
+        norm = RunBatchNorm(generators(range(runs)), 4).double()
+        norm.weight.data.copy_(tensor64(runs, 4, seed=2))
+        norm.bias.data.copy_(tensor64(runs, 4, seed=3))
+        out = norm(x, batch)
+        gradients = torch.autograd.grad(
+            out, [x, norm.weight, norm.bias], tensor64(runs, 50, 4, seed=4)
+        )
+        found.append([out.detach(), *gradients, norm.mean.detach(), norm.variance.detach()])
+    for a, b in zip(*found, strict=True):
+        torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize("rows", [300, 3000])
-def test_a_narrow_layer_in_float32_is_within_rounding_of_float64(rows: int) -> None:
-    layer = RunLinear(generators([0, 1]), 64, 7)
-    x, g = tensor64(2, rows, 64, seed=1), tensor64(2, rows, 7, seed=2)
-
-    def made(x: Tensor, g: Tensor) -> list[Tensor]:
-        out = layer(x)
-        return [out.detach(), *torch.autograd.grad(out, list(layer.parameters()), g)]
-
-    found = made(x.float(), g.float())
-    layer.double()
-    expected = made(x, g)
-    for a, b in zip(found, expected, strict=True):
-        assert float((a - b).norm() / b.norm()) < 1e-6
-
-
-def test_a_narrow_layer_can_be_derived_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, "MANY_ROWS", 1)
-    layer, x = RunLinear(generators([0]), 3, 2).double(), tensor64(1, 4, 3).requires_grad_()
-    weight, bias = (p.detach().requires_grad_() for p in layer.parameters())
-
-    def work(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        out = torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
-        assert isinstance(out, Tensor)
-        return out.tanh()
-
-    assert torch.autograd.gradgradcheck(work, (x, weight, bias))
+def test_a_pass_without_gradient_remembers_no_statistics() -> None:
+    norm = RunBatchNorm(generators([0]), 4).double()
+    with torch.no_grad():
+        norm(tensor64(1, 50, 4), slice(None))
+    assert float(norm.mean.detach().abs().max()) == 0

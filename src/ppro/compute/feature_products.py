@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from ppro.compute.dense import matrix_product
 from ppro.compute.noise import Noise, element_ids, matrix_ids
 from ppro.compute.sparse import compact, multiply, row_indices, transpose
 
@@ -105,16 +106,24 @@ class DenseDropped:
 
     def product(self, right: Tensor, noise: Noise | None) -> Tensor:
         """dropout(M) right. Shapes: ``[R, columns, d]`` to ``[R, rows, d]``."""
-        if noise is None:
+        if noise is None and right.is_cuda:
             return torch.matmul(self.matrix, right)
+        if noise is None:
+            return torch.stack([self._of_run(each) for each in right])
         if right.is_cuda:
             return torch.bmm(self._dropped(noise), right)
         rows = self.x.shape[1 if self.turned else 0]
         out = right.new_empty(right.shape[0], rows, right.shape[2])
         for run in range(right.shape[0]):
             # One run at a time: X of all runs at once may not fit memory.
-            torch.mm(self._dropped(noise.run(run))[0], right[run], out=out[run])
+            out[run] = matrix_product(self._dropped(noise.run(run))[0], right[run])
         return out
+
+    def _of_run(self, right: Tensor) -> Tensor:
+        """M right of one run. The transpose goes from the other side, where X lies in rows."""
+        if self.turned:
+            return matrix_product(right.t().contiguous(), self.x).t()
+        return matrix_product(self.x, right)
 
     def _dropped(self, noise: Noise) -> Tensor:
         """dropout(M) of every run, made in the order in which X lies in memory."""

@@ -2,17 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ppro.compute.dense import product
 from ppro.compute.noise import Noise, matrix_ids
-
-NARROW, MANY_ROWS = 16, 2048
-"""Columns of a result below which BLAS is several times faster at its transpose on a CPU, and rows
-from which that matters."""
 
 
 def generators(seeds: Sequence[int], device: str = "cpu") -> list[torch.Generator]:
@@ -55,38 +51,7 @@ class RunLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the layer of each run to its own rows."""
-        if not _is_narrow(x, self.weight):
-            return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight)
-        out: Tensor = _Narrow.apply(x, self.weight, self.bias)  # type: ignore[no-untyped-call]
-        return out
-
-
-def _is_narrow(x: Tensor, weight: Tensor) -> bool:
-    """Tell whether x W is made the faster as a transpose."""
-    if x.is_cuda or weight.shape[-1] >= NARROW or x.shape[1] < MANY_ROWS:
-        return False
-    plain = x.dtype == weight.dtype and x.dtype in (torch.float32, torch.float64)
-    return plain and not (torch.is_autocast_enabled("cpu") or torch.compiler.is_compiling())
-
-
-class _Narrow(torch.autograd.Function):
-    """y = x W + b of few columns, as yᵀ = Wᵀ xᵀ + b; the gradient of W likewise."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        turned = torch.baddbmm(bias.unsqueeze(2), weight.transpose(1, 2), x.transpose(1, 2))
-        return turned.transpose(1, 2).contiguous()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        (g,), (x, weight) = grads, ctx.saved_tensors
-        of_x, of_weight, of_bias = ctx.needs_input_grad
-        return (
-            torch.bmm(g, weight.transpose(1, 2)) if of_x else None,
-            torch.bmm(g.transpose(1, 2), x).transpose(1, 2) if of_weight else None,
-            g.sum(1) if of_bias else None,
-        )
+        return product(x, self.weight, self.bias)
 
 
 class RunBatchNorm(nn.Module):
@@ -113,15 +78,30 @@ class RunBatchNorm(nn.Module):
             batch: the rows whose statistics count, or None. They join the running ones where a
                 gradient is recorded: there the weights learn.
         """
+        if batch == slice(None) and x.device.type == "cpu" and x.dtype == self.weight.dtype:
+            return self._of_all_rows(x)
         mean, variance = self.mean.detach(), self.variance.detach()
         if batch is not None:
             variance, mean = torch.var_mean(x[:, batch].to(mean.dtype), dim=1, correction=0)
-            if torch.is_grad_enabled():
-                with torch.no_grad():
-                    self.mean.lerp_(mean, self.MOMENTUM)
-                    self.variance.lerp_(variance, self.MOMENTUM)
+            self._remember(mean, variance)
         scale = self.weight * torch.rsqrt(variance + self.EPSILON)
         return torch.addcmul((self.bias - mean * scale).unsqueeze(1), x, scale.unsqueeze(1))
+
+    def _of_all_rows(self, x: Tensor) -> Tensor:
+        """Normalise by the statistics of all rows: PyTorch's kernel, a run at a time."""
+        given = None, None, True, 0.0, self.EPSILON
+        runs = zip(x, self.weight, self.bias, strict=True)
+        made = [torch.native_batch_norm(*run, *given) for run in runs]
+        out, mean, scale = (torch.stack(parts) for parts in zip(*made, strict=True))
+        self._remember(mean, (scale**-2 - self.EPSILON).clamp(min=0))
+        return out
+
+    def _remember(self, mean: Tensor, variance: Tensor) -> None:
+        """Let the statistics of a batch join the running ones, where a gradient is recorded."""
+        if torch.is_grad_enabled():
+            with torch.no_grad():
+                self.mean.lerp_(mean, self.MOMENTUM)
+                self.variance.lerp_(variance, self.MOMENTUM)
 
     def statistics(self) -> list[nn.Parameter]:
         """Return the running mean and variance."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.blocks import row_blocks
+from ppro.compute.dense import added_product, matrix_product, product
 from ppro.compute.device import may_ask
 from ppro.compute.layers import uniform, zeros
 from ppro.parts.choices import WeightForm
@@ -76,7 +77,7 @@ class Controllers(nn.Module):
 
     def shared(self, h0: Tensor, z: Tensor | None) -> Tensor:
         """The part of the first layer that does not change with the step. ``[R, m, units]``."""
-        u = torch.baddbmm(self.bias.unsqueeze(1), h0, self.initial)
+        u = product(h0, self.initial, self.bias)
         return u if z is None else torch.baddbmm(u, z, self.priority)
 
     def probability(
@@ -88,10 +89,10 @@ class Controllers(nn.Module):
         progress: Tensor | None = None,
     ) -> Tensor:
         """Pr(r = 1) of step k: to break (Eq. 7), or to update when ``best`` is given (Eq. 8)."""
-        u = torch.baddbmm(shared, h, self.current)
-        u = torch.baddbmm(u, aggregate, self.aggregate)
+        u = added_product(shared, h, self.current)
+        u = added_product(u, aggregate, self.aggregate)
         if best is not None:
-            u = torch.baddbmm(u, best, self.best)
+            u = added_product(u, best, self.best)
         if progress is not None and self.progress is not None:
             u = torch.baddbmm(u, progress, self.progress)
         logit = torch.baddbmm(self.propagation_bias, F.relu(u), self.propagation_head)
@@ -135,11 +136,11 @@ class Controllers(nn.Module):
             for part, first in _parts(steps, rows):
                 count = part.stop - part.start
                 if count > rows:
-                    u = torch.mm(seen[part], layer)
+                    u = matrix_product(seen[part], layer)
                     u.view(-1, *own.shape).add_(own)
                 else:
                     some = own if count == rows else own[first : first + count]
-                    u = torch.addmm(some, seen[part], layer)
+                    u = matrix_product(seen[part], layer).add_(some)
                 torch.mv(u.relu_(), head, out=out[part])
         return logits.view(runs, steps, rows).add_(self.propagation_bias).sigmoid_()
 
@@ -163,7 +164,7 @@ class Controllers(nn.Module):
         Args:
             depth: l_i / L, or None to leave the step out (ablation -nl).
         """
-        u = torch.baddbmm(shared, h_tilde, self.current)
+        u = added_product(shared, h_tilde, self.current)
         if depth is not None:
             u = torch.baddbmm(u, depth.unsqueeze(-1), self.step)
         score = torch.baddbmm(self.weight_bias, F.relu(u), self.weight_head).squeeze(-1)

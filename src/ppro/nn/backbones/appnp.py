@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import added_product, product
 from ppro.compute.features import Features
 from ppro.compute.layers import RunLinear, glorot, normal, zeros
 from ppro.compute.noise import Noise
@@ -114,8 +115,8 @@ class APPNP(LinearBackbone):
         if self.form != "hidden":
             return None
         weight, bias = self.output.weight, self.output.bias.unsqueeze(1)
-        added = torch.baddbmm(bias, h0, weight[:, self.width :]) if self.concat else bias
-        return torch.bmm(h0, weight[:, : self.width]), added
+        added = added_product(bias, h0, weight[:, self.width :]) if self.concat else bias
+        return product(h0, weight[:, : self.width]), added
 
     def decayed(self) -> list[nn.Parameter]:
         """W1, as in the original."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import ClassVar, cast
 
-import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.attention import Attending, Attention, head_width
+from ppro.compute.dense import product
 from ppro.compute.features import Features
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
@@ -65,7 +65,7 @@ class GAT(ClassifiedBackbone, Attending):
     ) -> tuple[Tensor, Tensor]:
         """ĥ = attention over drop(h) W, and ELU(ĥ)."""
         layer = cast(Attention, self.steps[k - 1])
-        z = torch.bmm(self.dropout_step(h, noise, k), layer.weight)
+        z = product(self.dropout_step(h, noise, k), layer.weight)
         aggregate = self.attend(k, layer, z, adjacency, noise)
         return aggregate, F.elu(aggregate)
 
@@ -74,7 +74,7 @@ class GAT(ClassifiedBackbone, Attending):
     ) -> Tensor:
         """Σ_j ā_ij h0_j, ā being the mean coefficient of the first step's heads."""
         layer = cast(Attention, self.steps[0])
-        return self.around(layer, torch.bmm(h0, layer.weight), h0, adjacency)
+        return self.around(layer, product(h0, layer.weight), h0, adjacency)
 
     def decayed(self) -> list[nn.Parameter]:
         """W_in; the original decays all."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.attention import Attending, Attention, head_width
+from ppro.compute.dense import product
 from ppro.compute.features import Features
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
@@ -68,7 +68,7 @@ class GATScores(Backbone, Attending):
         return self._scores(self.attend(1, self.first, z, adjacency, noise), noise)
 
     def _scores(self, h: Tensor, noise: Noise | None) -> Tensor:
-        return torch.bmm(self.dropout_all(F.elu(h), noise, SECOND), self.second.weight)
+        return product(self.dropout_all(F.elu(h), noise, SECOND), self.second.weight)
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None

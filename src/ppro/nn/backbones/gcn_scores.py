@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import product
 from ppro.compute.features import Features
 from ppro.compute.layers import glorot, zeros
 from ppro.compute.noise import Noise
@@ -56,7 +56,7 @@ class GCNScores(LinearBackbone):
 
     def _scores(self, h: Tensor, noise: Noise | None) -> Tensor:
         h = self.dropout_all(F.relu(h + self.bias1.unsqueeze(1)), noise, SECOND)
-        return torch.bmm(h, self.weight2)
+        return product(h, self.weight2)
 
     def step(
         self, k: int, h: Tensor, h0: Tensor, adjacency: Adjacency, noise: Noise | None

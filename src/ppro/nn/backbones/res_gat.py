@@ -8,6 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ppro.compute.attention import Attending, Heads, head_width
+from ppro.compute.dense import product
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
 from ppro.nn.backbones.residual import Layer, OptionalWaySettings, Residual, ResidualSettings
@@ -52,4 +53,4 @@ class ResGAT(Residual, Attending):
     ) -> Tensor:
         """Σ_j ā_ij h0_j, ā being the mean coefficient of the first step's heads."""
         around = cast(Heads, cast(Layer, self.steps[0]).around)
-        return self.around(around, torch.bmm(h0, around.weight), h0, adjacency)
+        return self.around(around, product(h0, around.weight), h0, adjacency)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.attention import Heads
+from ppro.compute.dense import product
 from ppro.compute.features import Features
 from ppro.compute.layers import RunBatchNorm, RunLayerNorm, RunLinear, glorot, zeros
 from ppro.compute.noise import Noise
@@ -179,9 +180,9 @@ class Residual(ClassifiedBackbone):
     ) -> tuple[Tensor, Tensor]:
         """Return what the neighbours hold of drop(h) W, and layer k."""
         layer, h = cast(Layer, self.steps[k - 1]), self.dropout_step(h, noise, k)
-        z = torch.bmm(h, layer.around.weight)
+        z = product(h, layer.around.weight)
         aggregate = self.gather(k, layer.around, z, adjacency, noise)
-        own = None if layer.past is None else torch.bmm(h, layer.past)
+        own = None if layer.past is None else product(h, layer.past)
         return aggregate, layer.finish(aggregate, own, noise)
 
     def decayed(self) -> list[nn.Parameter]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import added_product, product
 from ppro.compute.layers import zeros
 from ppro.nn.comparing.costs import at_step, row_mean
 from ppro.nn.comparing.evidence import EXTRA, LIMIT, of_best, width
@@ -93,8 +94,8 @@ class ComparingControllers(nn.Module):
                 return alone[k]
             share = best.to(x.dtype) / self.last
             more = of_best(x[k], at_step(x, best), share, self.classes)
-            u = F.relu(torch.baddbmm(every[:, k], more, self.weight[:, x.shape[-1] :]))
-            return torch.bmm(u, self.head).squeeze(-1) + self.step_bias[:, k : k + 1]
+            u = F.relu(added_product(every[:, k], more, self.weight[:, x.shape[-1] :]))
+            return product(u, self.head).squeeze(-1) + self.step_bias[:, k : k + 1]
 
         start = torch.zeros(x.shape[1:3], dtype=torch.int64, device=x.device)
         return strategy.follow(chance, start, self.last, cost)
@@ -103,21 +104,21 @@ class ComparingControllers(nn.Module):
         """Return x W + b of all steps, W of their own evidence alone. ``[R, L + 1, m, u]``."""
         steps, runs, rows, seen = x.shape
         flat = x.transpose(0, 1).reshape(runs, steps * rows, seen)
-        return torch.baddbmm(self.bias, flat, self.weight[:, :seen]).view(runs, steps, rows, -1)
+        return added_product(self.bias, flat, self.weight[:, :seen]).view(runs, steps, rows, -1)
 
     def _logits(self, every: Tensor) -> Tensor:
         """Return the logits of all steps by their own evidence alone. ``[L + 1, R, m]``."""
         runs, steps, rows, units = every.shape
         u = F.relu(every).view(runs, steps * rows, units)
-        logits = torch.bmm(u, self.head).view(runs, steps, rows) + self.step_bias.unsqueeze(-1)
+        logits = product(u, self.head).view(runs, steps, rows) + self.step_bias.unsqueeze(-1)
         return logits.transpose(0, 1)
 
     def _units(self, x: Tensor) -> Tensor:
-        return F.relu(torch.baddbmm(self.bias, x, self.weight[:, : x.shape[-1]]))
+        return F.relu(added_product(self.bias, x, self.weight[:, : x.shape[-1]]))
 
     def raw_weight(self, x: Tensor) -> Tensor:
         """Return w before it is brought to mean 1, from the evidence at the chosen step."""
-        score = torch.bmm(self._units(x), self.weight_head).squeeze(-1) + self.weight_bias
+        score = product(self._units(x), self.weight_head).squeeze(-1) + self.weight_bias
         return F.softplus(score + math.log(math.e - 1))
 
     def weights(self, x: Tensor, valid: Tensor | None = None) -> Tensor:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import ClassVar, cast
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppro.compute.attention import Attending, Attention, head_width
+from ppro.compute.dense import product
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
 from ppro.nn.backbones.gat_scores import GATScoresSettings
@@ -71,7 +71,7 @@ class GAT(Baseline, Attending):
         z = inputs.features.linear(first.weight, noise)
         h = self.attend(1, first, z, inputs.adjacency, noise)
         for k, layer in enumerate(others, start=2):
-            z = torch.bmm(self.dropout_all(F.elu(h), noise, STEP_SITE + k), layer.weight)
+            z = product(self.dropout_all(F.elu(h), noise, STEP_SITE + k), layer.weight)
             h = self.attend(k, layer, z, inputs.adjacency, noise)
         return rows.pick(h)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import product
 from ppro.compute.layers import glorot, zeros
 from ppro.compute.noise import Noise
 from ppro.nn.backbones.base import STEP_SITE
@@ -68,7 +68,7 @@ class GCN(Baseline):
         yield h
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), start=2):
             h = self.dropout_all(F.relu(h), noise, STEP_SITE + k)
-            h = inputs.adjacency.matmul(torch.bmm(h, weight)) + bias.unsqueeze(1)
+            h = inputs.adjacency.matmul(product(h, weight)) + bias.unsqueeze(1)
             yield h
 
     def logits(self, inputs: Inputs, rows: Rows, noise: Noise | None) -> Tensor:

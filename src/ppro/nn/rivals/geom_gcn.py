@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import product
 from ppro.compute.layers import glorot
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
@@ -117,7 +118,7 @@ class GeomGCN(Baseline):
         assert isinstance(inputs, RelationInputs)
         h = torch.cat(_aggregates(inputs, inputs.features.linear(self.weight1, noise)), dim=-1)
         h = self.dropout_all(F.relu(h), noise, HIDDEN_SITE)
-        parts = _aggregates(inputs, torch.bmm(h, self.weight2))
+        parts = _aggregates(inputs, product(h, self.weight2))
         return rows.pick(torch.stack(parts).mean(0))
 
     def decayed(self) -> list[nn.Parameter]:

@@ -12,6 +12,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ppro.compute.dense import product
 from ppro.compute.layers import glorot
 from ppro.compute.noise import Noise
 from ppro.compute.propagation import Adjacency
@@ -108,7 +109,7 @@ class H2GCN(Baseline):
             r = torch.cat([inputs.adjacency.matmul(r), inputs.two_hop.matmul(r)], dim=-1)
             seen.append(rows.pick(r))
         final = dropout(torch.cat(seen, dim=-1), rows.nodes, noise, HIDDEN_SITE)
-        return torch.bmm(final, self.output)
+        return product(final, self.output)
 
     def decayed(self) -> list[nn.Parameter]:
         """Both layers, as in the original."""
