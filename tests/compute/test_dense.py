@@ -9,9 +9,7 @@ from ppro.compute.dense import NARROW, added_product, matrix_product, product
 from ppro.compute.layers import RunLinear, generators
 from tests.support import tensor64
 
-HAS_ONEDNN = pytest.mark.skipif(
-    not torch.backends.mkldnn.is_available(), reason="this PyTorch has no oneDNN"
-)
+HAS_ONEDNN = pytest.mark.skipif(dense._ONEDNN is None, reason="this PyTorch has no oneDNN")
 
 
 @pytest.mark.parametrize("width", [1, 3, NARROW - 1, NARROW, NARROW + 1])

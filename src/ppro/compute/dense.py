@@ -67,7 +67,7 @@ def _library(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _find_onednn() -> Callable[..., Tensor] | None:
     """Return oneDNN's product, or None where this PyTorch has none."""
-    if not torch.backends.mkldnn.is_available():
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return None
     try:
         found: Callable[..., Tensor] = torch.ops.mkldnn._linear_pointwise

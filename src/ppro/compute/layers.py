@@ -89,9 +89,10 @@ class RunBatchNorm(nn.Module):
 
     def _of_all_rows(self, x: Tensor) -> Tensor:
         """Normalise by the statistics of all rows: PyTorch's kernel, a run at a time."""
-        given = None, None, True, 0.0, self.EPSILON
-        runs = zip(x, self.weight, self.bias, strict=True)
-        made = [torch.native_batch_norm(*run, *given) for run in runs]
+        made = [
+            torch.native_batch_norm(rows, weight, bias, None, None, True, 0.0, self.EPSILON)
+            for rows, weight, bias in zip(x, self.weight, self.bias, strict=True)
+        ]
         out, mean, scale = (torch.stack(parts) for parts in zip(*made, strict=True))
         self._remember(mean, (scale**-2 - self.EPSILON).clamp(min=0))
         return out
