@@ -122,6 +122,13 @@ CANDIDATES = (
     PLAIN,
     Candidate("1 step", "the nearest neighbours matter", {**_BESIDE, "max_steps": 1}, 1),
     Candidate(
+        "residual SAGE, 4 layers",
+        "a node's place among its neighbours says much, and labels are many",
+        {**_DEEP, "max_steps": 4},
+        simplicity=3,
+        cost=2.8,
+    ),
+    Candidate(
         "few labels, 8 steps",
         "neighbours are alike and few nodes have labels",
         {"max_steps": 8, **_STRONG},
