@@ -22,6 +22,7 @@ from ppro.paper.untuned import (
     network,
     tuned,
 )
+from ppro.search.auto import EDITION
 from tests.paper.support import keep, reached
 
 
@@ -67,7 +68,9 @@ def test_the_best_by_validation_is_the_one_to_beat(tmp_path: Path) -> None:
         assert "| Cora | 85.0 ± 0.0 | 84.0 ± 0.0 (GAT) | – | – | – | – | – | – | – | – |" in (
             untuned_tables.markdown(store)
         )
-        store.write(f"untuned/cora/default-60.{row}", {"test_mean": 82.5 + row / 10})
+        store.write(
+            f"untuned/cora/default-60.{row}", {"test_mean": 82.5 + row / 10, "edition": EDITION}
+        )
     text = untuned_tables.markdown(store)
     begin, end = "| Cora | 85.0 ± 0.0 | 84.0 ± 0.0 (GAT) | – |", "| -1.30 ± 0.07 | – | – |"
     assert f"{begin} 82.7 ± 0.2 | – | – | – {end}" in text
@@ -75,7 +78,9 @@ def test_the_best_by_validation_is_the_one_to_beat(tmp_path: Path) -> None:
     put(store, "ppro", [86.0] * 10)
     for key, level in (("plain", 83.0), ("default-180", 85.0)):
         for row in range(SPLITS):
-            store.write(f"untuned/cora/{key}.{row}", {"test_mean": level + row / 10})
+            store.write(
+                f"untuned/cora/{key}.{row}", {"test_mean": level + row / 10, "edition": EDITION}
+            )
     text = untuned_tables.markdown(store)
     assert "| Cora | 85.0 ± 0.0 | 84.0 ± 0.0 (GAT) | 83.2 ± 0.2 | 82.7 ± 0.2 | 85.2 ± 0.2 |" in text
     assert "| -1.30 ± 0.07 | +1.20 ± 0.07 | – |" in text
@@ -90,7 +95,9 @@ def test_what_is_measured_is_told_where_something_is_missing(tmp_path: Path) -> 
     put(store, "mlp", [80.0] * 10, 79.0)
     put(store, "gcn", [84.0] * 10, 82.0)
     for row in range(SPLITS):
-        store.write(f"untuned/cora/default-60.{row}", {"test_mean": 85.0 + row / 10})
+        store.write(
+            f"untuned/cora/default-60.{row}", {"test_mean": 85.0 + row / 10, "edition": EDITION}
+        )
     text = untuned_tables.markdown(store)
     assert "| Cora | 80.0 ± 0.0 | 84.0 ± 0.0 (GCN, best of 2) | – | 85.2 ± 0.2 |" in text
     assert "the best tuned plain network the default" not in text
@@ -111,3 +118,18 @@ def test_a_tiny_version_runs_from_end_to_end(
     assert record is not None
     assert record["search"]["chosen"]
     assert "| cSBM |" in untuned_tables.markdown(plan.store, [arena])
+
+
+def test_what_an_earlier_search_reached_is_marked_and_measured_again(tmp_path: Path) -> None:
+    store, arena = Store(tmp_path), arenas()[0]
+    for row in range(SPLITS):
+        found = {"test_mean": 82.0, "edition": EDITION - (row == 1)}
+        store.write(f"{arena.place}/default-60.{row}", found)
+        store.write(f"{arena.place}/plain.{row}", {"test_mean": 80.0})
+    text = untuned_tables.markdown(store)
+    assert "| 80.0 ± 0.0 | 82.0 ± 0.0 ‡ |" in text
+    assert untuned_tables.OF_BEFORE in text
+    left = [work.place for work in missing(untuned.experiments(Plan(tmp_path), [arena]), store)]
+    assert f"{arena.place}/default-60.1" in left
+    assert f"{arena.place}/default-60.0" not in left
+    assert f"{arena.place}/plain.0" not in left

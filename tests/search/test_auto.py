@@ -127,13 +127,13 @@ def test_every_network_can_have_controllers() -> None:
         assert taught.settings({}).network.max_steps >= 4
 
 
-def test_agreement_is_for_few_labels() -> None:
+def test_agreement_is_for_few_labels_and_some_layers_for_many() -> None:
     _, splits = small()
-    assert not any(c.few_labels for c in auto.suitable(splits))
+    assert auto.suitable(splits) == [c for c in CANDIDATES if not c.few_labels]
     few = torch.zeros_like(splits.train)
     few[:, :6] = True
     fewer = Splits("few", few, splits.val, splits.test)
-    assert auto.suitable(fewer) == list(CANDIDATES)
+    assert auto.suitable(fewer) == [c for c in CANDIDATES if not c.many_labels]
 
 
 def test_the_budget_is_kept() -> None:

@@ -25,6 +25,7 @@ class Runner:
     curve: tuple[float, ...]
     trouble: str = ""
     epoch_seconds: float = 1.0
+    candidates: tuple[Candidate, ...] = (PLAIN,)
 
     @property
     def epochs(self) -> int:
@@ -58,6 +59,23 @@ def test_who_learns_slowly_may_go_on() -> None:
     assert promising([]) == going_on([], 3) == []
 
 
+def test_families_that_are_near_the_best_go_on_beside_it() -> None:
+    """Where 30 epochs tell little, variants of one network do not take all places."""
+    of_name = {candidate.name: candidate for candidate in CANDIDATES}
+
+    def runner(name: str, score: float) -> Any:
+        return Runner(name, (score, score), candidates=(of_name[name],))
+
+    close = [
+        *(runner("1 step", 45.8), runner("2 steps", 45.7), runner("4 steps", 45.6)),
+        *(runner("GCN", 45.4), runner("residual SAGE", 45.3)),
+    ]
+    assert names(going_on(close, 4))[:3] == ["1 step", "GCN", "residual SAGE"]
+    apart = [runner("1 step", 80.0), runner("2 steps", 79.0), runner("residual SAGE", 60.0)]
+    assert names(going_on(apart, 3)) == ["1 step", "2 steps", "residual SAGE"]
+    assert names(going_on(apart, 2)) == ["1 step", "2 steps"]
+
+
 def test_variations_of_one_network_are_one_kind() -> None:
     own = [replace(PLAIN, name=f"{i}", kind="a" if i < 3 else "b") for i in range(5)]
     trials = [Trial(candidate, (90.0 - i,), 1.0) for i, candidate in enumerate(own)]
@@ -71,5 +89,5 @@ def test_controllers_cost_more_than_their_network(candidate: Candidate) -> None:
 
 
 def replace_candidates(runner: Runner, candidate: Candidate) -> Any:
-    runner.candidates = (candidate,)  # type: ignore[attr-defined]
+    runner.candidates = (candidate,)
     return runner

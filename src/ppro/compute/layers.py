@@ -59,13 +59,16 @@ class RunBatchNorm(nn.Module):
 
     The running statistics are parameters without a gradient, so that they are kept, saved and
     selected with the weights that go with them. Shapes: x ``[R, m, d]``, all others ``[R, d]``.
+
+    Args:
+        momentum: the share of a batch in the running statistics.
     """
 
-    MOMENTUM = 0.1
     EPSILON = 1e-5
 
-    def __init__(self, rngs: Sequence[torch.Generator], width: int) -> None:
+    def __init__(self, rngs: Sequence[torch.Generator], width: int, momentum: float = 0.1) -> None:
         super().__init__()
+        self.momentum = momentum
         self.weight, self.bias = (zeros(rngs, width) for _ in range(2))
         self.mean, self.variance = (zeros(rngs, width) for _ in range(2))
         for parameter in (self.weight, self.variance):
@@ -101,8 +104,8 @@ class RunBatchNorm(nn.Module):
         """Let the statistics of a batch join the running ones, where a gradient is recorded."""
         if torch.is_grad_enabled():
             with torch.no_grad():
-                self.mean.lerp_(mean, self.MOMENTUM)
-                self.variance.lerp_(variance, self.MOMENTUM)
+                self.mean.lerp_(mean, self.momentum)
+                self.variance.lerp_(variance, self.momentum)
 
     def statistics(self) -> list[nn.Parameter]:
         """Return the running mean and variance."""

@@ -17,6 +17,7 @@ from ppro.paper.kept import spread
 from ppro.paper.personal import SIX
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
+from ppro.search.auto import EDITION
 from ppro.search.auto_final import fit_until, search_and_plan
 from ppro.search.choice import plain_settings
 from ppro.search.methods import find_method
@@ -153,6 +154,15 @@ class Untuned(Work):
         """Return the way that is tried."""
         return self.way.key
 
+    def is_done(self, store: Store) -> bool:
+        """Tell whether it was tried with the search as it is now."""
+        record = store.read(self.place)
+        return record is not None and not self.is_dated(record)
+
+    def is_dated(self, record: Mapping[str, Any]) -> bool:
+        """Tell whether a record is of an earlier search."""
+        return bool(self.way.seconds) and record.get("edition", 1) != EDITION
+
     def run(self, plan: Plan) -> str:
         """Train and keep what came out; return a line that says so."""
         graph = graph_of(
@@ -181,6 +191,7 @@ class Untuned(Work):
             "split": self.split,
             "first_seed": seed,
             "budget": self.way.seconds,
+            "edition": EDITION,
             "cores": CORES,
             "device": self.way.device,
             "seconds": time.monotonic() - begin,
@@ -211,6 +222,12 @@ def tests_of(arena: Arena, way: Way, store: Store) -> list[float] | None:
     records = [store.read(use.place) for use in uses(arena, way)]
     found = [record["test_mean"] for record in records if record is not None]
     return found if len(found) == len(records) else None
+
+
+def is_dated(arena: Arena, way: Way, store: Store) -> bool:
+    """Tell whether any use is of an earlier search."""
+    records = [(use, store.read(use.place)) for use in uses(arena, way)]
+    return any(use.is_dated(record) for use, record in records if record is not None)
 
 
 def experiments(plan: Plan, where: Sequence[Arena] | None = None) -> list[Work]:

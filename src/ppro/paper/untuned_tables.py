@@ -19,6 +19,7 @@ from ppro.paper.untuned import (
     SPLITS,
     Way,
     arenas,
+    is_dated,
     network,
     tests_of,
     tuned,
@@ -35,11 +36,13 @@ so. Test accuracy in percent, or what the benchmark
 measures (ROC AUC on Minesweeper), which chooses there too; mean ± standard deviation. Differences
 are those of the default from that network, paired over the first {SPLITS} splits, with their
 standard errors. A search sees no test node; but which networks it may try was settled while looking
-at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, so the
-fair check is a graph that is not here. A dash: not measured yet."""
+at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Amazon Computers and Minesweeper, and on
+generated graphs that are not here; the fair check is a graph that nobody here has seen. A
+dash: not measured yet."""
 _HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {w.title}" for w in DEFAULTS)
 _HEAD += "|PPro, tuned|" + "|".join(f"difference, {way.title}" for way in DEFAULTS)
-MISSING = "–"
+MISSING, DATED = "–", "‡"
+OF_BEFORE = f"\n{DATED} Measured with an earlier search, which had other networks to try.\n"
 LOST, BELOW_MLP = 1.0, 0.5
 """Points by which a difference counts as lost."""
 
@@ -51,6 +54,7 @@ class Row:
     Args:
         networks: how many of the plain networks are measured.
         best: of these.
+        dated: ways whose measurements are of an earlier search.
     """
 
     arena: Arena
@@ -60,6 +64,7 @@ class Row:
     plain: Sequence[float] | None
     defaults: Mapping[Way, Sequence[float] | None]
     tuned: Reached | None
+    dated: Sequence[Way]
 
     @property
     def is_whole(self) -> bool:
@@ -91,7 +96,8 @@ def _row(arena: Arena, store: Store) -> Row | None:
         return None
     best, ours = entrants.best(found.values()), entrants.reached(arena, tuned(arena.dataset), store)
     plain = tests_of(arena, PLAIN, store)
-    return Row(arena, len(found), found.get("mlp"), best, plain, defaults, ours)
+    dated = [way for way in DEFAULTS if is_dated(arena, way, store)]
+    return Row(arena, len(found), found.get("mlp"), best, plain, defaults, ours, dated)
 
 
 def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
@@ -100,7 +106,8 @@ def markdown(store: Store, where: Sequence[Arena] | None = None) -> str:
     cells = [_cells(row) for row in found]
     told = section(TITLE, _TEXT, _HEAD, cells, "untuned")
     concluded = [line for way in DEFAULTS if (line := conclusion(found, way))]
-    return told + "".join(f"\n{line}\n" for line in concluded)
+    noted = OF_BEFORE if any(row.dated for row in found) else ""
+    return told + noted + "".join(f"\n{line}\n" for line in concluded)
 
 
 def _cells(row: Row) -> list[str]:
@@ -109,10 +116,15 @@ def _cells(row: Row) -> list[str]:
         _reached(row.mlp),
         _best(row),
         _spread(row.plain),
-        *(_spread(row.defaults[way]) for way in DEFAULTS),
+        *(_spread(row.defaults[way]) + _mark(row, way) for way in DEFAULTS),
         _reached(row.tuned),
         *(with_error(row.against(way, row.best)) for way in DEFAULTS),
     ]
+
+
+def _mark(row: Row, way: Way) -> str:
+    """Return the mark of what an earlier search has reached."""
+    return f" {DATED}" if way in row.dated and row.defaults[way] is not None else ""
 
 
 def _best(row: Row) -> str:

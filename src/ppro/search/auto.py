@@ -30,6 +30,8 @@ from ppro.search.auto_trials import Choice
 from ppro.settings.limits import BUDGET
 from ppro.training.threads import available_cores
 
+EDITION = 2
+"""Number of the candidates and rungs as they are now; a measurement says which it is of."""
 FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
 MANY_FEATURES = 1_000_000
@@ -131,5 +133,5 @@ def _of_many(graph: Graph) -> dict[str, Any]:
 def suitable(splits: Splits, given: Mapping[str, Any] | None = None) -> list[Candidate]:
     """Return the candidates that can make sense with so many labels."""
     few = float(splits.train[0].float().mean()) < FEW_LABELS
-    found = [candidate for candidate in CANDIDATES if few or not candidate.few_labels]
+    found = [c for c in CANDIDATES if not (c.many_labels if few else c.few_labels)]
     return distinct(found, given or {})

@@ -45,16 +45,23 @@ def promising(racers: Sequence[Racer]) -> list[Racer]:
 
 
 def going_on(racers: Sequence[Racer], number: int) -> list[Racer]:
-    """Return the racers that are best, the last of them the most promising of all others."""
+    """Return the racers that go on: the best, of different families where these are near it.
+
+    The last of them is the most promising of all others.
+    """
     ranked = best_of(racers, len(racers))
-    return [*ranked[: number - 1], *promising(ranked[number - 1 :])[:1]]
+    families = {racer.candidates[0].family: racer for racer in reversed(ranked)}
+    first = [racer for racer in near_best(ranked) if families[racer.candidates[0].family] is racer]
+    order = [*first, *(racer for racer in ranked if racer not in first)]
+    return [*order[: number - 1], *promising(order[number - 1 :])[:1]]
 
 
 def near_best(racers: Sequence[Racer]) -> list[Racer]:
     """Return the best racers without those that no variation will bring up to the first."""
     epochs = common_epochs(racers)
     scores = [racer.trials(epochs)[0].score for racer in racers]
-    return [r for r, score in zip(racers, scores, strict=True) if score >= max(scores) - FAR]
+    least = max(scores, default=0.0) - FAR
+    return [r for r, score in zip(racers, scores, strict=True) if score >= least]
 
 
 def of_each_kind(trials: Sequence[Trial]) -> list[Trial]:

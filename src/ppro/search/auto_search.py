@@ -76,11 +76,12 @@ class Search:
         self._advance(racers, FIRST_EPOCHS, self._share(FIRST))
         tried = self._told("first rung", racers)
         kept = going_on(racers, KEPT)
-        self._advance(kept, SECOND_EPOCHS, self._share(SECOND))
+        later = self._shorter(kept)
+        later._advance(kept, SECOND_EPOCHS, self._share(SECOND))
         self._told("second rung", kept)
-        later = self._longer(kept, taught=self.strategy != "none")
+        later = later._shorter(kept)._longer(kept, taught=self.strategy != "none")
         alive = [*kept, *later._third(kept)] if self._is_bare else later._taught(kept)
-        trials = self._longer(alive)._settled(alive, alive[0].runs)
+        trials = later._longer(alive)._settled(alive, alive[0].runs)
         names = {trial.candidate.name for trial in trials}
         others = sorted((t for t in tried if t.candidate.name not in names), key=rank)
         winner = trials[0].candidate
@@ -93,6 +94,12 @@ class Search:
         if self.training is None:
             return self
         return replace(self, until=max(self.until, self.training.begins(racers, taught)))
+
+    def _shorter(self, racers: Sequence[Racer]) -> Self:
+        """Return the search without the time that the best, still learning, needs afterwards."""
+        if self.training is None or not self._is_bare:
+            return self
+        return replace(self, until=min(self.until, self.training.of_learners(racers)))
 
     def _probed(self, candidates: Sequence[Candidate]) -> Racer:
         """Return the first candidate after a few epochs: with many runs, where they are cheap.
@@ -126,7 +133,8 @@ class Search:
         entered, cost = list[Candidate](), 0.0
         for candidate in candidates:
             more = candidate.cost * unit
-            if (cost + more) * GLANCE + first.start_seconds <= GLANCED * room:
+            share = GLANCED if len(entered) >= FEWEST else 1.0
+            if (cost + more) * GLANCE + first.start_seconds <= share * room:
                 entered.append(candidate)
                 cost += more
                 room -= first.start_seconds

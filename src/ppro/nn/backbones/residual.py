@@ -27,6 +27,8 @@ from ppro.settings.groups import NetworkSettings
 from ppro.settings.space import Space
 
 Norm = Literal["layer", "batch", "none"]
+OF_ALL_NODES = 0.5
+"""Momentum of statistics over all nodes: with no luck of the draw in them, old ones only lag."""
 
 
 class ResidualSettings(NetworkSettings):
@@ -94,7 +96,11 @@ class Layer(nn.Module):
         self.bias = None if norm == "batch" else zeros(rngs, width)
         self.norm: RunLayerNorm | RunBatchNorm | None = None
         if norm != "none":
-            self.norm = (RunLayerNorm if norm == "layer" else RunBatchNorm)(rngs, width)
+            self.norm = (
+                RunLayerNorm(rngs, width)
+                if norm == "layer"
+                else RunBatchNorm(rngs, width, OF_ALL_NODES)
+            )
 
     def finish(self, aggregate: Tensor, own: Tensor | None, noise: Noise | None) -> Tensor:
         """ReLU(normalise(ĥ + own + b)).
