@@ -35,6 +35,19 @@ def test_minus_one_beside_other_classes_is_told_of(tmp_path: Path) -> None:
         reading(tmp_path, table("topic", ["-1", "1"]), EDGES)
 
 
+def test_minus_one_beside_names_is_no_class_either(tmp_path: Path) -> None:
+    nodes = table("topic", ["spam", "ham", "-1", "-1.0"])
+    found = reading(tmp_path, nodes, EDGES)
+    assert found.graph.class_names == ("ham", "spam")
+    assert found.graph.labels[:4].tolist() == [1, 0, -1, -1]
+    assert "column topic: 30 cells of -1 are taken for nodes without" in "\n".join(found.notes)
+
+
+def test_names_with_digits_and_underscores_are_no_numbers(tmp_path: Path) -> None:
+    found = reading(tmp_path, table("topic", ["1_11", "11_1", "3_1"]), EDGES)
+    assert found.graph.class_names == ("11_1", "1_11", "3_1")
+
+
 @pytest.mark.parametrize("name", ["?", "Unknown", "none"])
 def test_classes_that_may_mean_no_label(tmp_path: Path, name: str) -> None:
     note = f"15 nodes are of a class {name!r}; if that means that their class is not known"

@@ -57,19 +57,22 @@ def class_codes(column: Any, class_names: Sequence[str]) -> tuple[IntArray, tupl
 
 def labels_as_text(column: Any) -> list[str]:
     """Return labels as text; empty where missing or -1, and 2.0 is 2."""
-    names = ["" if name in MISSING else name for name in texts(column)]
-    if all(_is_number(name) for name in names if name):
-        names = [_whole(name) for name in names]
-        names = ["" if name == str(UNLABELLED) else name for name in names]
-    return names
+    return ["" if name == str(UNLABELLED) else name for name in _known_labels(column)]
 
 
 def _unlabelled(column: Any) -> int:
-    """Return how many cells are -1 among whole numbers, and mean a node without a label."""
+    """Return how many cells are -1, and mean a node without a label."""
+    return _known_labels(column).count(str(UNLABELLED))
+
+
+def _known_labels(column: Any) -> list[str]:
+    """Return labels as text; empty where missing, -1 among them, and 2.0 is 2."""
     names = ["" if name in MISSING else name for name in texts(column)]
-    if not all(_is_number(name) for name in names if name):
-        return 0
-    return [_whole(name) for name in names if name].count(str(UNLABELLED))
+    if all(_is_number(name) for name in names if name):
+        return [_whole(name) for name in names]
+    # Beside names the numbers stay as they are, but for the one that means something.
+    minus = str(UNLABELLED)
+    return [minus if _is_number(name) and _whole(name) == minus else name for name in names]
 
 
 def says_parts(column: Any) -> bool:
@@ -98,11 +101,14 @@ def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
 
 
 def _is_number(text: str) -> bool:
+    # Python reads 1_11 and 11_1 as the same number; in a table they are two names.
+    if "_" in text or len(text) > LONGEST_NUMBER:
+        return False
     try:
         float(text)
     except ValueError:
         return False
-    return len(text) <= LONGEST_NUMBER
+    return True
 
 
 def _whole(text: str) -> str:
