@@ -34,7 +34,9 @@ def kind_of(column: Any) -> str:
 
 def is_missing(column: Any) -> Bools:
     """Return which cells hold no value. Shape ``[n]``."""
-    return np.asarray(column.isna() | column.isin(MISSING), dtype=np.bool_)
+    is_text = arrow("pandas").api.types.is_string_dtype(column)
+    plain = column.str.strip() if is_text else column
+    return np.asarray(column.isna() | plain.isin(MISSING), dtype=np.bool_)
 
 
 def texts(column: Any) -> list[str]:

@@ -1,7 +1,7 @@
 """A graph from a table of nodes and a table of edges."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from ppro.data.files.tables import (
     check_rows,
     usual_column,
 )
+from ppro.data.files.written_numbers import with_written_numbers
 from ppro.data.readers.raw import IntArray
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
@@ -101,7 +102,7 @@ def read_pair(
 def _read_both(nodes: Table, edges: Table, layout: Layout, *, new: bool) -> Pair:
     """Return the two tables as they are, by a layout that names the columns of ids and labels."""
     text = text_columns(layout)
-    rows, notes = with_decimal_points(nodes.path, nodes.read(text), text)
+    rows, notes = _with_numbers(nodes.path, nodes.read(text), text)
     check_rows(nodes.path, rows)
     ids = None if layout.id is None else node_ids(nodes.path, rows[layout.id])
     index = NodeIndex(nodes.path, _ids_or_rows(ids, rows))
@@ -124,10 +125,17 @@ def _read_edges(
         check_names(edges.path, columns)
         ends = end_columns(edges.path, columns, layout.source, layout.target)
         notes += told_of_ends(edges.path, columns, ends) if layout.source is None else []
-    frame, commas = with_decimal_points(edges.path, edges.read(ends, names), ends)
+    frame, told_of_numbers = _with_numbers(edges.path, edges.read(ends, names), ends)
     if not new:
         check_rows(edges.path, frame)
-    return frame, ends, notes + commas
+    return frame, ends, notes + told_of_numbers
+
+
+def _with_numbers(path: Path, frame: Any, text: Collection[str]) -> tuple[Any, list[str]]:
+    """Return a frame whose numbers are numbers however they are written, and notes on them."""
+    frame, notes = with_written_numbers(path, frame, text)
+    frame, commas = with_decimal_points(path, frame, text)
+    return frame, notes + commas
 
 
 def _ids_or_rows(ids: tuple[str, ...] | None, nodes: Any) -> Sequence[str]:
