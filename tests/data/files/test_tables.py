@@ -30,6 +30,36 @@ def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
     assert FileTable(path).read(())["id"].tolist() == ["a\nb, c"]
 
 
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('id;"a, b, c, d";x\n1;2;3\n', ["id", "a, b, c, d", "x"]),
+        ("id, x\n1, 2\n", ["id", "x"]),
+        ("sep=;\nid;x\n1;2\n", ["id", "x"]),
+        ("# 1 node, made, today\n# id\tx\n1\t2\n", ["id", "x"]),
+        ("% of, all\n%\nid;x\n1;2\n", ["id", "x"]),
+        ("#id,x\n1,2\n", ["id", "x"]),
+        ("#,x\n1,2\n", ["#", "x"]),
+    ],
+    ids=["quoted", "spaces", "excel", "comments", "percent", "sharp", "number"],
+)
+def test_headers_as_programs_write_them(
+    tmp_path: Path, start: str, text: str, names: list[str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(start + text, encoding="utf-8")
+    assert FileTable(path).columns() == names
+    assert FileTable(path).read(()).to_numpy().tolist() == [list(range(1, len(names) + 1))]
+
+
+def test_rows_are_counted_below_comments(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("# made today\n# id\tx\n1\t2\n1\t2\t3\n")
+    with pytest.raises(DataError, match="row 2: 3 cells for the 2 columns of the header"):
+        FileTable(path).read(())
+
+
 def test_parquet_gives_the_graph_of_the_csv(tmp_path: Path) -> None:
     nodes, edges = written(tmp_path)
     for path in (nodes, edges):

@@ -2,10 +2,12 @@
 
 import csv
 import gzip
+import re
 import zlib
 from collections.abc import Collection, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +19,10 @@ INDEX = "Unnamed: 0"
 """What pandas calls the first column of a file whose header has no name for it."""
 CHUNK = 2**20
 """Bytes of a packed file that are looked at at a time, and the longest header."""
+COMMENTS = ("#", "%")
+MOST_COMMENTS = 1000
+_SEPARATOR = re.compile(r"sep=(.)")
+"""What spreadsheets write above the header, to say what separates the columns."""
 
 
 def is_packed(path: Path) -> bool:
@@ -49,7 +55,9 @@ def read_csv(
             table = reader.read_csv(
                 stream,
                 # One thread: only then does Arrow know the number of a broken row.
-                reader.ReadOptions(use_threads=False, column_names=list(names or [])),
+                reader.ReadOptions(
+                    use_threads=False, column_names=list(names or []), skip_rows=len(_before(path))
+                ),
                 reader.ParseOptions(
                     delimiter=_delimiter(path),
                     newlines_in_values=True,
@@ -75,7 +83,8 @@ def _csv_error(
 ) -> DataError:
     if bad_rows:
         row = bad_rows[0]
-        number, first = (row.number - 1, "header") if has_header else (row.number, "first row")
+        above, first = (1, "header") if has_header else (0, "first row")
+        number = row.number - len(_before(path)) - above
         return DataError(
             f"{path}, row {number}: {row.actual_columns} cells for the "
             f"{row.expected_columns} columns of the {first}; complete or quote the row"
@@ -86,8 +95,10 @@ def _csv_error(
 
 def csv_header(path: Path) -> list[str]:
     """Return the names of the columns; pandas writes an index without one."""
-    first, *others = _header(path)
-    return [first if first.strip() or not others else INDEX, *others]
+    first, *others = map(str.strip, _header(path))
+    # Some write their header as the last of the comments.
+    first = first.lstrip("#").strip() or first
+    return [first if first or not others else INDEX, *others]
 
 
 def _header(path: Path) -> list[str]:
@@ -97,7 +108,8 @@ def _header(path: Path) -> list[str]:
     try:
         with _opened(path) as file:
             lines = (line.decode("utf-8-sig" if first else "utf-8") for first, line in _lines(file))
-            names = next(csv.reader(lines, delimiter=_delimiter(path)), [])
+            rest = islice(lines, len(_before(path)), None)
+            names = next(csv.reader(rest, delimiter=_delimiter(path)), [])
     except (UnicodeDecodeError, csv.Error) as error:
         check_utf8(path)
         raise DataError(f"{path}: not a CSV table ({error}); export it again as CSV") from None
@@ -113,11 +125,45 @@ def _lines(file: IO[bytes]) -> Any:
 
 def _delimiter(path: Path) -> str:
     """Return the character that the first row uses most; a space where it has no other."""
-    with _opened(path) as file:
-        first = file.readline(CHUNK).decode("utf-8", errors="replace").strip()
-    if not any(sign in first for sign in DELIMITERS) and " " in first:
+    before = _before(path)
+    if before and (stated := _SEPARATOR.fullmatch(before[0])):
+        return stated[1]
+    return _delimiter_of(_first_lines(path, len(before) + 1)[-1])
+
+
+def _delimiter_of(line: str) -> str:
+    bare = _unquoted(line)
+    if not any(sign in bare for sign in DELIMITERS) and " " in bare:
         return " "
-    return max(DELIMITERS, key=first.count)
+    return max(DELIMITERS, key=bare.count)
+
+
+def _unquoted(line: str) -> str:
+    """Return a line without its quoted cells: a sign within them is part of a name."""
+    return re.sub(r'"[^"]*"', "", line)
+
+
+def _before(path: Path) -> list[str]:
+    """Return the lines before the header: comments, and what spreadsheets say of separators.
+
+    A comment with as many cells as the row below it is the header itself.
+    """
+    lines = _first_lines(path, MOST_COMMENTS)
+    if lines and _SEPARATOR.fullmatch(lines[0]):
+        return lines[:1]
+    count = next((k for k, line in enumerate(lines) if not line.startswith(COMMENTS)), 0)
+    if not count:
+        return []
+    sign = _delimiter_of(lines[count])
+    above, below = (_unquoted(line).count(sign) for line in lines[count - 1 : count + 1])
+    return lines[: count - 1 if above == below else count]
+
+
+def _first_lines(path: Path, count: int) -> list[str]:
+    """Return some lines of a file, without what ends them."""
+    with _opened(path) as file:
+        lines = list(islice(iter(lambda: file.readline(CHUNK), b""), count))
+    return [line.decode("utf-8-sig", errors="replace").strip() for line in lines]
 
 
 def check_utf8(path: Path) -> None:
