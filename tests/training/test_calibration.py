@@ -34,7 +34,7 @@ def test_the_temperature_undoes_what_makes_probabilities_too_sure(sureness: floa
 
 
 def test_no_other_temperature_has_a_lower_loss() -> None:
-    chances, labels = _drawn(1, 60, 4, 2.5)
+    chances, labels = _drawn(1, 20_000, 4, 2.5)
     loss = METRICS.get("log-loss")()
 
     def at(temperature: float) -> float:
@@ -42,7 +42,14 @@ def test_no_other_temperature_has_a_lower_loss() -> None:
 
     best = at(best_temperature(chances, labels))
     grid = torch.linspace(COLDEST, HOTTEST, 400).tolist()
-    assert best <= min(map(at, grid)) + 1e-9
+    assert best <= min(map(at, grid)) + 1e-4
+
+
+@pytest.mark.parametrize("certain", [0.9, 0.99, 0.9999])
+def test_nodes_that_are_all_right_do_not_make_probabilities_extreme(certain: float) -> None:
+    chances = torch.tensor([[certain, 1 - certain]], dtype=torch.float64).repeat(200, 1)
+    temperature = best_temperature(chances, torch.zeros(200, dtype=torch.long))
+    assert float(heated(chances, temperature)[0, 0]) == pytest.approx(1 - 1 / 202, abs=1e-3)
 
 
 def test_calibration_changes_no_prediction_and_stands_probabilities_of_zero() -> None:

@@ -80,14 +80,25 @@ def heated(chances: Tensor, temperature: float) -> Tensor:
 
 
 def best_temperature(chances: Tensor, labels: Tensor) -> float:
-    """Return the temperature of the least log loss. Shapes ``[m, c]`` and ``[m]``."""
+    """Return the temperature of the least log loss, of labels that are a little in doubt.
+
+    Where all m nodes are right, the loss falls as long as they get surer. So each label counts as
+    wrong by one in m + 2 (Platt, "Probabilistic Outputs for Support Vector Machines", 1999).
+
+    Args:
+        chances: Shape ``[m, c]``.
+        labels: Shape ``[m]``.
+    """
     from scipy.optimize import minimize_scalar
 
-    logs = chances.double().clamp(min=LEAST).log()
+    nodes, classes = chances.shape
+    logs, doubt = chances.double().clamp(min=LEAST).log(), 1 / (nodes + 2)
+    wanted = torch.full_like(logs, doubt / max(classes - 1, 1))
+    wanted.scatter_(1, labels.unsqueeze(1), 1 - doubt)
 
     def loss(log_temperature: float) -> float:
         scaled = (logs / torch.tensor(log_temperature).exp()).log_softmax(-1)
-        return -float(scaled.gather(1, labels.unsqueeze(1)).mean())
+        return -float((wanted * scaled).sum(-1).mean())
 
     ends = torch.tensor([COLDEST, HOTTEST], dtype=torch.float64).log().tolist()
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": NEAR})
