@@ -67,7 +67,7 @@ def test_some_nodes_are_told_as_among_all(ppro: Command, run: Path) -> None:
 
 
 def test_ids_may_come_from_a_file_and_go_to_parquet(ppro: Command, run: Path) -> None:
-    Path("wanted.txt").write_text("5\n\n 590 \n", encoding="utf-8")
+    Path("wanted.txt").write_text("\ufeff5\n\n 590 \n", encoding="utf-8")
     ended = ppro("predict", run, "--only", "wanted.txt", "--run", "1", "--out", "some.parquet")
     assert ended.out.startswith("run 1: 2 nodes")
     assert pq.read_table("some.parquet")["id"].to_pylist() == ["5", "590"]

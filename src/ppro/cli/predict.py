@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -94,6 +95,9 @@ def predict(
     chosen = saved.chosen(given.index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
+    sources = (given.graph["new"], saved.config.source)
+    read = [path for source in sources if source is not None for path in source.paths]
+    _check_read(out, [*read, *([Path(only)] if only is not None and os.path.isfile(only) else [])])
     graph, splits = graph_of_run(saved, **given.graph)
     if refit and bool(splits.train.any()):
         splits = all_labels(graph)
@@ -131,6 +135,13 @@ def _check_out(out: Path, parquet: tuple[str, ...]) -> None:
         raise RunError(f"--out {out}: unknown kind of table; let it end in .csv or .parquet")
 
 
+def _check_read(out: Path, files: Sequence[Path]) -> None:
+    """Refuse to write over a file that is read."""
+    for file in files:
+        if out.exists() and file.exists() and out.samefile(file):
+            raise RunError(f"--out {out}: is read here, and would be lost; name another file")
+
+
 def _wanted(graph: Graph, only: str) -> Tensor:
     """Return the numbers of the nodes that ``--only`` names, each once. Shape ``[m]``."""
     import torch
@@ -140,7 +151,9 @@ def _wanted(graph: Graph, only: str) -> Tensor:
     # A list of many ids is too long for the name of a file, which the system refuses to look for.
     is_file = os.path.isfile(only)
     try:
-        lines = Path(only).read_text(encoding="utf-8").splitlines() if is_file else only.split(",")
+        lines = (
+            Path(only).read_text(encoding="utf-8-sig").splitlines() if is_file else only.split(",")
+        )
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"--only {only}: cannot be read as text ({error})") from None
     ids = list(dict.fromkeys(word for line in lines if (word := line.strip())))
