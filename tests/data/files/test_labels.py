@@ -89,3 +89,32 @@ def test_splits_and_masks_are_no_features(tmp_path: Path) -> None:
     assert "train_mask is left out: it reads like the mask of a split" in notes
     asked = reading(tmp_path, nodes, EDGES, add_features=("part",)).schema.columns
     assert [column.name for column in asked] == ["x", "part"]
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "dev"], ["Train", "valid", "holdout"], ["train", "eval"]]
+)
+def test_splits_in_other_words_are_no_features(tmp_path: Path, words: list[str]) -> None:
+    found = reading(tmp_path, table("part,topic", words, ["a", "b"]), EDGES)
+    assert [column.name for column in found.schema.columns] == ["x"]
+    notes = "\n".join(found.notes)
+    if words[1] == "dev":
+        assert "--split-column 'part' trains with it" in notes
+    else:
+        assert f"reads like a split; write val or test for {words[-1]!r} to train" in notes
+
+
+def test_a_split_may_say_dev(tmp_path: Path) -> None:
+    nodes = table("part,topic", ["train", "dev", "test"], ["a", "b"])
+    masks = reading(tmp_path, nodes, EDGES, split_column="part").masks
+    assert masks is not None
+    assert masks.val[0, :4].tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize("name", ["fold", "Split", "is_train", "test", "VALID_mask"])
+def test_columns_whose_names_say_that_they_part_the_nodes(tmp_path: Path, name: str) -> None:
+    found = reading(tmp_path, table(f"{name},topic", ["0", "1"], ["a", "b", "c"]), EDGES)
+    assert [column.name for column in found.schema.columns] == ["x"]
+    assert f"column {name} is left out: it reads like the " in "\n".join(found.notes)
+    scores = table(f"{name},topic", [str(k / 7) for k in range(30)], ["a", "b", "c"])
+    assert len(reading(tmp_path, scores, EDGES).schema.columns) == 2

@@ -25,6 +25,12 @@ from ppro.parts import nearest
 
 COUNTED = 20
 """A column that numbers as many rows or more is no feature."""
+_PARTS = ("train", "training", "val", "valid", "validation", "dev", "test", "holdout")
+MASKS = {name for part in _PARTS for name in (part, f"{part}_mask", f"is_{part}")}
+"""Names, in lower case, of columns that say with yes and no which nodes train, validate or test."""
+FOLDS = {"split", "fold", "folds", "fold_id", "cv_fold", "kfold"}
+MOST_FOLDS = 20
+"""Columns of these names, in lower case, number the parts of a split, if these are no more."""
 
 
 def choose_columns(
@@ -105,11 +111,16 @@ def _unfit(path: Path, column: Any, layout: Layout, *, asked: bool) -> str:
 
 def _not_of_nodes(column: Any, kind: str) -> str:
     """Why a column tells what is done with a node, and not of the node; empty where it does."""
-    if kind == "text" and says_parts(column):
-        return f"it reads like a split; --split-column {column.name!r} trains with it"
-    masks = {f"{part}_mask" for part in ("train", "val", "valid", "test")}
-    if str(column.name).lower() in masks:
+    name = str(column.name)
+    is_split, unclear = says_parts(column) if kind == "text" else (False, [])
+    if is_split and unclear:
+        return f"it reads like a split; write val or test for {unclear[0]!r} to train with it"
+    if is_split:
+        return f"it reads like a split; --split-column {name!r} trains with it"
+    if name.lower() in MASKS and column.nunique() <= 2:
         return "it reads like the mask of a split; --split-column takes train, val and test"
+    if name.lower() in FOLDS and kind == "numbers" and column.nunique() <= MOST_FOLDS:
+        return f"it reads like the parts of a split; --add-features {name!r} keeps it"
     return ""
 
 

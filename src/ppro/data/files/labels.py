@@ -17,11 +17,22 @@ LONGEST_NUMBER = 100
 """Characters of a text that may be a number; longer ones are names."""
 PARTS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("val", "valid", "validation"), "val"),
+    **dict.fromkeys(("val", "valid", "validation", "dev"), "val"),
     **dict.fromkeys(("test", "testing"), "test"),
     **dict.fromkeys(("none", *(word.lower() for word in MISSING)), "none"),
 }
 """What a split column may say of a node, whatever its case."""
+OTHER_PARTS = {
+    "holdout",
+    "hold-out",
+    "hold_out",
+    "heldout",
+    "held-out",
+    "eval",
+    "evaluation",
+    "oof",
+}
+"""What others say, which may be one part or another."""
 
 
 def classes_of(path: Path, column: Any) -> tuple[str, ...]:
@@ -75,10 +86,12 @@ def _known_labels(column: Any) -> list[str]:
     return [minus if _is_number(name) and _whole(name) == minus else name for name in names]
 
 
-def says_parts(column: Any) -> bool:
-    """Tell whether a column reads like one that ``--split-column`` is for."""
-    parts = {PARTS.get(word.lower(), "") for word in texts(column.drop_duplicates())}
-    return {"train", "test"} <= parts and "" not in parts
+def says_parts(column: Any) -> tuple[bool, list[str]]:
+    """Tell whether a column reads like a split, and which words of it are none of its parts."""
+    words = {word.lower(): word for word in texts(column.drop_duplicates())}
+    parts = {PARTS.get(word, "other" if word in OTHER_PARTS else "") for word in words}
+    other = sorted(words[word] for word in words if word in OTHER_PARTS)
+    return "train" in parts and "" not in parts and bool(parts & {"val", "test", "other"}), other
 
 
 def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
