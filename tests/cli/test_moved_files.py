@@ -79,3 +79,19 @@ def test_a_new_file_without_edges(ppro: Command, workplace: Path) -> None:
     assert ended.status == 0, ended.err
     assert "no edge between two different nodes: each is predicted by itself" in ended.err
     assert "no edge between two different nodes" in ppro("train", "new.npz", *QUICK).error
+
+
+def test_a_run_whose_columns_an_older_version_read_otherwise(
+    ppro: Command, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tables(workplace)
+    nodes = workplace / "nodes.csv"
+    nodes.write_text(nodes.read_text().replace(",,", ",?,").replace(",0.1,", ",?,"))
+    with monkeypatch.context() as older:
+        older.setattr("ppro.data.files.written_numbers.MARKS", set())
+        words = (*FILES, *QUICK, "--split-column", "part", "--out", "run")
+        assert ppro("train", *words).status == 0
+    schema = json.loads((workplace / "run" / "schema.json").read_text(encoding="utf-8"))
+    assert [column["kind"] for column in schema["columns"]] == ["categorical", "categorical"]
+    assert ppro("predict", "run", "--out", "again.csv").status == 0
+    assert rows(workplace / "again.csv") == rows(workplace / "run" / "nodes.csv")

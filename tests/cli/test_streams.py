@@ -185,3 +185,17 @@ def test_a_search_without_room_for_its_journal_is_one_line(workplace: Path) -> N
     assert "unexpected" not in ended.stderr
     whole = shell(f"ppro {words}")
     assert whole.returncode == 0, whole.stderr
+
+
+@pytest.mark.parametrize("first", ["SystemExit(130)", "KeyboardInterrupt"])
+def test_a_second_ctrl_c_is_too_late_to_disturb_the_end(first: str) -> None:
+    code = (
+        "import atexit, os, signal, ppro.cli, ppro.__main__\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+        f"def run(): raise {first}\n"
+        "ppro.cli.main = run\n"
+        "ppro.__main__.main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert ended.returncode == 130
+    assert ended.stderr == ("" if "130" in first else "interrupted\n")

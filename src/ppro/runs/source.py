@@ -1,11 +1,13 @@
 """The graph of a run and the masks of its runs, from the catalogue or from files."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ppro.data.files import (
     FileSource,
     Reading,
+    Schema,
     file_splits,
     predict_only,
     read_source,
@@ -81,8 +83,7 @@ def graph_of_run(
     changed = config.source.changed() if config.source and not (new or moved) else []
     files = new or moved or config.source
     if files is None or not (new or changed):
-        # The files are those of the training: with its layout they give its schema again.
-        reading = None if files is None else read_source(files.weighted_as(schema))
+        reading = None if files is None else _read_again(files, schema)
         return graph_and_splits(config, reading, data_root=data_root, offline=offline)
     reading = read_source(files, schema)
     for path in changed:
@@ -90,3 +91,14 @@ def graph_of_run(
     for note in reading.notes:
         tell(note)
     return reading.graph, predict_only(reading.graph, config.runs)
+
+
+def _read_again(files: FileSource, schema: Schema | None) -> Reading:
+    """Return what the files of a training hold: with its layout they give its schema again.
+
+    Where an older version read a column otherwise, features are made as they were then.
+    """
+    reading = read_source(files.weighted_as(schema))
+    if schema is None or reading.schema == schema:
+        return reading
+    return replace(read_source(files, schema), masks=reading.masks)

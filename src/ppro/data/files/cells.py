@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _NUMBERS = {"floating", "integer", "mixed-integer-float", "boolean", "decimal"}
+_NUMERIC = "biuf"
+"""Kinds of NumPy's types whose columns hold numbers and nothing else."""
 _LARGEST = float(np.finfo(np.float32).max)
 _MOSTLY = 0.9
 _WITH_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
@@ -34,6 +36,8 @@ def kind_of(column: Any) -> str:
 
 def is_missing(column: Any) -> Bools:
     """Return which cells hold no value. Shape ``[n]``."""
+    if column.dtype.kind in _NUMERIC:
+        return np.asarray(column.isna(), dtype=np.bool_)
     is_text = arrow("pandas").api.types.is_string_dtype(column)
     plain = column.str.strip() if is_text else column
     return np.asarray(column.isna() | plain.isin(MISSING), dtype=np.bool_)
@@ -86,6 +90,8 @@ def mostly_numbers(column: Any) -> bool:
 
 
 def _parsed(column: Any) -> Floats:
+    if column.dtype.kind in _NUMERIC:
+        return np.array(column.to_numpy(), dtype=np.float64)
     found = arrow("pandas").to_numeric(column.astype(object), errors="coerce")
     return np.array(found, dtype=np.float64)
 

@@ -4,7 +4,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
@@ -128,7 +128,7 @@ def _delimiter(path: Path) -> str:
     before = _before(path)
     if before and (stated := _SEPARATOR.fullmatch(before[0])):
         return stated[1]
-    return _delimiter_of(_first_lines(path, len(before) + 1)[-1])
+    return _delimiter_of(next(islice(_first_lines(path), len(before), None), ""))
 
 
 def _delimiter_of(line: str) -> str:
@@ -148,22 +148,32 @@ def _before(path: Path) -> list[str]:
 
     A comment with as many cells as the row below it is the header itself.
     """
-    lines = _first_lines(path, MOST_COMMENTS)
+    lines = _comments_and_next(path)
     if lines and _SEPARATOR.fullmatch(lines[0]):
         return lines[:1]
-    count = next((k for k, line in enumerate(lines) if not line.startswith(COMMENTS)), 0)
-    if not count:
+    count = len(lines) - 1
+    if count < 1 or lines[-1].startswith(COMMENTS):
         return []
-    sign = _delimiter_of(lines[count])
-    above, below = (_unquoted(line).count(sign) for line in lines[count - 1 : count + 1])
+    sign = _delimiter_of(lines[-1])
+    above, below = (_unquoted(line).count(sign) for line in lines[-2:])
     return lines[: count - 1 if above == below else count]
 
 
-def _first_lines(path: Path, count: int) -> list[str]:
-    """Return some lines of a file, without what ends them."""
+def _comments_and_next(path: Path) -> list[str]:
+    """Return the lines of a file up to the first that is no comment."""
+    found: list[str] = []
+    for line in _first_lines(path):
+        found.append(line)
+        if not line.startswith(COMMENTS) or len(found) > MOST_COMMENTS:
+            break
+    return found
+
+
+def _first_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, without what ends them."""
     with _opened(path) as file:
-        lines = list(islice(iter(lambda: file.readline(CHUNK), b""), count))
-    return [line.decode("utf-8-sig", errors="replace").strip() for line in lines]
+        for line in iter(lambda: file.readline(CHUNK), b""):
+            yield line.decode("utf-8-sig", errors="replace").strip()
 
 
 def check_utf8(path: Path) -> None:
