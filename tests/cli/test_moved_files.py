@@ -1,4 +1,4 @@
-"""A run whose files have moved, and a new graph without edges."""
+"""A run whose files have moved or must stay, and a new graph without edges."""
 
 from __future__ import annotations
 
@@ -95,3 +95,23 @@ def test_a_run_whose_columns_an_older_version_read_otherwise(
     assert [column["kind"] for column in schema["columns"]] == ["categorical", "categorical"]
     assert ppro("predict", "run", "--out", "again.csv").status == 0
     assert rows(workplace / "again.csv") == rows(workplace / "run" / "nodes.csv")
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "new/nodes.csv", "some.csv"])
+def test_nothing_that_is_read_is_written_over(ppro: Command, workplace: Path, name: str) -> None:
+    write_tables(workplace)
+    write_tables(workplace / "new", 40)
+    (workplace / "some.csv").write_text("n3\n")
+    assert ppro("train", *FILES, *QUICK, "--out", "run").status == 0
+    before = (workplace / name).read_bytes()
+    new = ("--nodes", "new/nodes.csv", "--edges", "new/edges.csv")
+    asked = [("predict", "run", *new, "--only", "some.csv", "--out")]
+    if name != "some.csv":
+        asked.append(("report", "run", *new, "--out"))
+    if name in FILES:
+        asked.append(("train", *FILES, *QUICK, "--out", "other", "--live"))
+    for words in asked:
+        error = ppro(*words, f"new/../{name}").error
+        assert error.startswith(f"{words[-1]} new/../{name}: is read here, and would be lost; name")
+        assert (workplace / name).read_bytes() == before
+    assert not (workplace / "other").exists()

@@ -93,19 +93,6 @@ def test_predict_repeats_the_table(ppro: Command, run: Path) -> None:
     assert (run / "predictions.csv").read_bytes() == (run / "nodes.csv").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["nodes.csv", "edges.csv", "new/nodes.csv", "some.csv"])
-def test_predict_writes_over_nothing_that_it_reads(
-    ppro: Command, run: Path, workplace: Path, name: str
-) -> None:
-    write_tables(workplace / "new", 40)
-    (workplace / "some.csv").write_text("n3\n")
-    before = (workplace / name).read_bytes()
-    new = ("--nodes", "new/nodes.csv", "--edges", "new/edges.csv", "--only", "some.csv")
-    ended = ppro("predict", run, *new, "--out", f"new/../{name}")
-    assert f"--out new/../{name}: is read here, and would be lost; name another" in ended.error
-    assert (workplace / name).read_bytes() == before
-
-
 def test_predict_writes_parquet(ppro: Command, run: Path, workplace: Path) -> None:
     assert ppro("predict", run, "--out", "p.parquet").status == 0
     table = pq.read_table(workplace / "p.parquet").to_pydict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ from ppro.cli.options import (
     taking,
 )
 from ppro.data.names import MAX_CATEGORIES, MAX_WORDS
-from ppro.errors import SettingsError
+from ppro.errors import RunError, SettingsError
 
 if TYPE_CHECKING:
     from ppro.data.files import FileSource, Layout, Reading
@@ -211,6 +211,25 @@ def file_source(
         return None
     first, second = (None if path is None else str(path) for path in (nodes, edges))
     return FileSource(nodes=first, edges=second, graph=name, layout=layout)
+
+
+def check_not_read(option: str, out: Path | None, read: Sequence[FileSource | Path | None]) -> None:
+    """Refuse to write over a file that is read.
+
+    Args:
+        option: that names the file.
+        out: the file to write, if any.
+        read: files, or sources of graphs.
+    """
+    files = [
+        path
+        for given in read
+        if given is not None
+        for path in ((given,) if isinstance(given, Path) else given.paths)
+    ]
+    for file in files:
+        if out is not None and out.exists() and file.exists() and out.samefile(file):
+            raise RunError(f"{option} {out}: is read here, and would be lost; name another file")
 
 
 def _given_run(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppro.cli import console
-from ppro.cli.file_options import GivenRun, takes_run
+from ppro.cli.file_options import GivenRun, check_not_read, takes_run
 from ppro.cli.options import Device, RunFolder, shown
 from ppro.errors import DataError, RunError
 
@@ -95,9 +94,8 @@ def predict(
     chosen = saved.chosen(given.index)
     out = out or run / "predictions.csv"
     _check_out(out, PARQUET)
-    sources = (given.graph["new"], saved.config.source)
-    read = [path for source in sources if source is not None for path in source.paths]
-    _check_read(out, [*read, *([Path(only)] if only is not None and os.path.isfile(only) else [])])
+    listed = Path(only) if only is not None and os.path.isfile(only) else None
+    check_not_read("--out", out, [given.graph["new"], saved.config.source, listed])
     graph, splits = graph_of_run(saved, **given.graph)
     if refit and bool(splits.train.any()):
         splits = all_labels(graph)
@@ -133,13 +131,6 @@ def _check_out(out: Path, parquet: tuple[str, ...]) -> None:
         raise RunError(f"--out {out}: is a folder; name a CSV or Parquet file")
     if out.suffix.lower() not in (".csv", *parquet):
         raise RunError(f"--out {out}: unknown kind of table; let it end in .csv or .parquet")
-
-
-def _check_read(out: Path, files: Sequence[Path]) -> None:
-    """Refuse to write over a file that is read."""
-    for file in files:
-        if out.exists() and file.exists() and out.samefile(file):
-            raise RunError(f"--out {out}: is read here, and would be lost; name another file")
 
 
 def _wanted(graph: Graph, only: str) -> Tensor:

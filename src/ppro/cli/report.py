@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ppro.cli import console
-from ppro.cli.file_options import GivenRun, takes_run
+from ppro.cli.file_options import GivenRun, check_not_read, takes_run
 from ppro.cli.options import RunFolder, shown
 from ppro.errors import RunError
 
@@ -31,10 +31,12 @@ def report(
     """
     from ppro.insight.explain import explain_run
     from ppro.insight.report import plotting_library, render, report_data
+    from ppro.runs.opening import open_run
 
     out = out or run / "report.html"
     if out.is_dir():
         raise RunError(f"--out {out}: is a folder; name an HTML file")
+    check_not_read("--out", out, [given.graph["new"], open_run(run).config.source])
     plotting_library()
     opened = explain_run(run, given.index, threads=given.threads, **given.graph)
     page = render(report_data(opened))

@@ -11,7 +11,7 @@ import typer
 
 from ppro.cli import console
 from ppro.cli.afterwards import Afterwards
-from ppro.cli.file_options import GivenGraph, takes_graph
+from ppro.cli.file_options import GivenGraph, check_not_read, takes_graph
 from ppro.cli.method_options import GivenMethod, takes_method
 from ppro.cli.options import Device, Json, Threads, shown
 from ppro.cli.tracking_options import LiveMetrics, MLflowUri, TensorBoardFolder, tracked
@@ -137,6 +137,7 @@ def train(  # noqa: PLR0913 - one argument per option
     from ppro.training import fit as fitting
     from ppro.training.checkpoint import Checkpointing
 
+    check_not_read("--live", live, [graph.files])
     name, reading = graph.name, graph.reading
     options = {**method.options, "seed": seed}
     changes = assignments(set_ or [])

@@ -25,7 +25,7 @@ def explain(error: ValidationError, where: str, valid: Sequence[str], inside: st
         return f"{where}: unknown key '{key}'; {nearest(path[-1], valid)}"
     if problem["type"] == "missing":
         return f"{where}: the key '{key}' is missing; add it"
-    message = problem["msg"]
+    message = problem["msg"].removeprefix("Value error, ")
     given = repr(problem["input"])
     given = given if len(given) <= LONGEST else f"{given[:LONGEST]} …"
     return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {given})"
