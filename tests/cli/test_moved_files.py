@@ -105,7 +105,7 @@ def test_nothing_that_is_read_is_written_over(ppro: Command, workplace: Path, na
     assert ppro("train", *FILES, *QUICK, "--out", "run").status == 0
     before = (workplace / name).read_bytes()
     new = ("--nodes", "new/nodes.csv", "--edges", "new/edges.csv")
-    asked = [("predict", "run", *new, "--only", "some.csv", "--out")]
+    asked: list[tuple[str, ...]] = [("predict", "run", *new, "--only", "some.csv", "--out")]
     if name != "some.csv":
         asked.append(("report", "run", *new, "--out"))
     if name in FILES:

@@ -64,6 +64,14 @@ def test_cells_that_libraries_write_for_nothing(tmp_path: Path, cell: str) -> No
 def test_classes_that_differ_in_case(tmp_path: Path) -> None:
     note = "classes 'Art' and 'art' differ in case alone and count as two"
     assert note in told(tmp_path, table("topic", ["art", "law", "Art"]))
+    note = "classes 'New  York' and 'New York' differ in spaces alone and count as two"
+    assert note in told(tmp_path, table("topic", ["New York", "law", "New  York"]))
+
+
+def test_lists_of_labels_are_told_of(tmp_path: Path) -> None:
+    names = ["\"['a', 'b']\"", "\"['a']\"", "\"['b']\""]
+    assert "several labels a node (\"['a', 'b']\")" in told(tmp_path, table("topic", names))
+    assert "several" not in told(tmp_path, table("topic", ["a (b)", "b (a)", "c"]))
 
 
 def test_a_column_that_is_the_label_in_other_words_is_told_of(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def choose_columns(
             made.append(_fitted(path, frame[name], layout))
     if not made:
         why = f" ({notes[0]})" if notes else ""
-        told = "no column can be a feature; add one with numbers or categories"
+        told = "no column can be a feature; add one, such as how many edges a node has"
         raise DataError(f"{path}: {told}{why}")
     return tuple(made), tuple(notes)
 

@@ -132,10 +132,24 @@ def edge_pairs(
         unknown = np.flatnonzero(pairs[:, side] < 0)
         if unknown.size:
             where = f"{path}, row {int(unknown[0]) + 1}, column {name}"
+            if cells[int(unknown[0])] == str(len(index.ids)) and _count_from_one(
+                frame, ends, index
+            ):
+                told = (
+                    "the edges count from 1 and the nodes from 0, it seems; give the nodes a column"
+                )
+                raise DataError(f"{where}: {told} id with the numbers that the edges mean")
             raise _unknown(where, cells[int(unknown[0])], unknown.size, len(frame), index)
         if told and not notes:
             notes = [f"{path}: {told} of {index.path}, by their number"]
     return pairs, notes
+
+
+def _count_from_one(frame: Any, ends: tuple[str, str], index: NodeIndex) -> bool:
+    """Tell whether edges name the numbers from 1 on where nodes have those from 0 on."""
+    named = {cell for name in ends for cell in texts(frame[name])}
+    rows = [str(row) for row in range(len(index.ids) + 1)]
+    return list(index.ids) == rows[:-1] and named <= set(rows[1:])
 
 
 def _unknown(where: str, cell: str, count: int, rows: int, index: NodeIndex) -> DataError:

@@ -122,6 +122,9 @@ def ids_of_edges(
         return chosen[0], [f"{rows.path}: {told}; --id names another"]
     counted = [str(row) for row in range(len(table))]
     others = [name for name in fitting if texts(table[name]) != counted]
+    if not others and are_rows and "0" not in named:
+        told = "nodes are numbered by their rows, from 0, and no edge names 0; if the edges count"
+        return None, [f"{rows.path}: {told} from 1, give the nodes a column id"]
     if not others:
         return None, []
     told = f"nodes are numbered by their rows, from 0, but column {others[0]} holds every end of"

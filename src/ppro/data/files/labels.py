@@ -1,5 +1,6 @@
 """Labels and splits from the columns of a table of nodes."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -182,6 +183,8 @@ MANY_CLASSES = 50
 FEW_NODES = 20
 """Whole numbers are taken for a quantity where they have more values, each with fewer nodes."""
 SEPARATORS = "|;,/"
+_LIST = re.compile(r"""[][{}()'"]""")
+"""What programs write around the labels of a list."""
 GAPS = {"?", "-", "none", "unknown", "missing", "unlabelled", "unlabeled", "not available"}
 """Names of classes, in lower case, that may mean a node without a label."""
 
@@ -220,22 +223,24 @@ def _like_one_class(classes: Sequence[str]) -> str:
     """What to tell where two classes may be meant as one."""
     seen: dict[str, str] = {}
     for name in classes:
-        other = seen.setdefault(name.casefold(), name)
+        other = seen.setdefault(" ".join(name.casefold().split()), name)
         if other != name:
-            return f"classes {other!r} and {name!r} differ in case alone and count as two"
+            what = "case" if other.casefold() == name.casefold() else "spaces"
+            return f"classes {other!r} and {name!r} differ in {what} alone and count as two"
     return ""
 
 
 def _like_several_labels(found: Sequence[str]) -> str:
-    """What to tell where labels are made of others: A, B, and A|B for both."""
-    names = set(found)
+    """What to tell where labels are made of others: A, B, and A|B or ['A', 'B'] for both."""
+    bare = {name: _LIST.sub("", name) for name in set(found)}
+    names = set(bare.values())
     for sign in SEPARATORS:
         joined = {name for name in names if sign in name}
         parts = {part.strip() for name in joined for part in name.split(sign)}
         # Names with a comma in them are not made of other names, nor of parts that come again.
         again = len(joined) > 1 and len(parts) < len(joined | (names & parts))
         if again or (joined and parts <= names):
-            example = max(joined, key=found.count)
+            example = max((name for name in bare if sign in bare[name]), key=found.count)
             return (
                 f"looks like several labels a node ({example!r}), and each combination counts as "
                 "a class of its own; keep one label a node, or train once for each label with a "

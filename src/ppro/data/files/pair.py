@@ -12,6 +12,7 @@ from ppro.data.files.cells import with_decimal_points
 from ppro.data.files.columns import check_column, choose_columns
 from ppro.data.files.csv_tables import is_packed
 from ppro.data.files.edges import (
+    USUAL_ENDS,
     edge_pairs,
     edge_weights,
     end_columns,
@@ -155,6 +156,9 @@ def resolved(
     else:
         label = layout.label or usual_column(USUAL_LABELS, columns)
         if label is None:
+            if any(set(ends) <= {name.lower() for name in columns} for ends in USUAL_ENDS):
+                told = "no label, but the ends of edges: --nodes and --edges may be swapped"
+                raise DataError(f"{path}: {told}; else name the label with --label; {_of(columns)}")
             raise DataError(
                 f"{path}: which column is the label? Name it with --label; {_of(columns)}"
             )
