@@ -88,6 +88,17 @@ def test_numbers_can_be_categories(tmp_path: Path) -> None:
     assert age.categories == ("20", "30", "40", "50")
 
 
+def test_categories_of_numbers_may_be_written_otherwise(tmp_path: Path) -> None:
+    nodes = "id,code,topic\n0,1.0,a\n1,2.5,b\n2,,a\n3,x,b\n"
+    edges = "source,target\n0,1\n"
+    schema = reading(tmp_path, nodes, edges, categorical=("code",)).schema
+    assert schema.feature_names == ["code = 1.0", "code = 2.5", "code = x", "code is missing"]
+    new = reading(tmp_path, "id,code\n0,1\n1,01\n2,2\n3,\n", edges, schema)
+    assert new.graph.features.to_dense().argmax(1).tolist() == [0, 0, 0, 3]
+    assert new.graph.features.to_dense().sum(1).tolist() == [1, 1, 0, 1]
+    assert "column code: 1 cells: categories unseen in training" in "\n".join(new.notes)
+
+
 def test_columns_left_out_are_told_of(tmp_path: Path) -> None:
     nodes = "id,name,born,gone,x,topic\n" + "".join(
         f"{k},name {k},2020-01-0{k + 1},,{k},{'xy'[k % 2]}\n" for k in range(4)

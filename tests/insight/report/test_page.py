@@ -6,11 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ppro.data.files import predict_only
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.insight.explain import ExplainedRun
@@ -76,6 +78,16 @@ def test_a_report_lacks_what_the_model_lacks(
     assert {name for name, chart in charts.items() if chart is None} == missing
     expected = 2 * (2 - len(missing & {"steps", "priorities"}))
     assert len(charts["relations"]) == expected
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_report_on_a_new_graph_has_no_test_accuracy(
+    explained: Explain, small_graph: Graph
+) -> None:
+    run = explained(small_graph)
+    new = replace(run, splits=predict_only(run.graph, run.config.runs))
+    assert report_data(run)["charts"]["accuracyByStep"] is not None
+    assert report_data(new)["charts"]["accuracyByStep"] is None
 
 
 def test_without_plotly_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

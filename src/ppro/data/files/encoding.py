@@ -14,6 +14,7 @@ from torch import Tensor
 from ppro.compute.sparse import csr_tensor
 from ppro.data.files.cells import is_missing, known_texts, numbers, refuse_cells, texts
 from ppro.data.files.guard import check_unpacked
+from ppro.data.files.ids import plain_number
 from ppro.data.files.schema import CategoricalColumn, NumericColumn, Schema, WordsColumn
 from ppro.data.files.tables import arrow
 from ppro.data.files.words import bag_of_words
@@ -131,15 +132,24 @@ def _fill(
 def _one_hot(
     block: Matrix, cells: list[str], missing: NDArray[np.bool_], column: CategoricalColumn
 ) -> int:
-    index = arrow("pandas").Index(column.categories)
-    code = np.asarray(index.get_indexer(np.array(cells, dtype=object)))
+    code = np.where(missing, -1, _codes(cells, column.categories))
     unseen = (code < 0) & ~missing
     if column.other:
         code[unseen] = len(column.categories)
-    code[missing] = -1
     rows = np.flatnonzero(code >= 0)
     block[rows, code[rows]] = 1
     return int(unseen.sum())
+
+
+def _codes(cells: list[str], categories: Sequence[str]) -> NDArray[np.int64]:
+    """Return the category of every cell, -1 where none; 1, 01 and 1.0 meet where they can."""
+    pd = arrow("pandas")
+    code = pd.Index(categories).get_indexer(np.array(cells, dtype=object))
+    plain = pd.Index([plain_number(name) for name in categories])
+    if (code < 0).any() and plain.is_unique:
+        spelled = plain.get_indexer(np.array([plain_number(cell) for cell in cells], dtype=object))
+        code = np.where(code < 0, spelled, code)
+    return np.asarray(code, dtype=np.int64)
 
 
 def _told(name: str, count: int, what: str) -> list[str]:

@@ -93,13 +93,13 @@ def _counts(run: ExplainedRun, size: int) -> NDArray[np.int64]:
     """Return test nodes by label and predicted class. Shape ``[c, c]``."""
     if (known := run.saved.facts.get("confusion")) is not None:
         return np.array(known, dtype=np.int64)
-    chosen = _tested(run)
+    chosen = tested(run)
     labels, predicted = run.graph.labels.numpy()[chosen], run.explanation.predicted.numpy()[chosen]
     found: NDArray[np.int64] = np.bincount(labels * size + predicted, minlength=size**2)
     return found.reshape(size, size)
 
 
-def _tested(run: ExplainedRun) -> NDArray[np.bool_]:
+def tested(run: ExplainedRun) -> NDArray[np.bool_]:
     """Tell which nodes are for testing and have a label."""
     found: NDArray[np.bool_] = (run.splits.test[run.index] & (run.graph.labels >= 0)).numpy()
     return found
@@ -130,11 +130,11 @@ def steps_histogram(run: ExplainedRun) -> Figure:
 
 def accuracy_by_step(run: ExplainedRun) -> Figure:
     """Draw the test accuracy had every node stopped at step k, and with the steps they chose."""
-    chosen, last = _tested(run), run.explanation.last_step
+    chosen, last = tested(run), run.explanation.last_step
     labels = run.graph.labels.numpy()[chosen]
     hits = run.explanation.by_step.numpy()[chosen] == labels[:, None]
     own = run.explanation.predicted.numpy()[chosen] == labels
-    at_k, at_own = 100 * hits.mean(0), 100 * float(own.mean()) if own.size else np.nan
+    at_k, at_own = 100 * hits.mean(0), 100 * float(own.mean())
     ticks, both, dash = list(range(last + 1)), np.array([at_own, at_own]), {"dash": "dash"}
     traces = [
         line(ticks, numbers(at_k, 4), "@accent", "every node stops at k", mode="lines+markers"),

@@ -27,11 +27,13 @@ CLOSING = "return Plotly;\n}));"
 def report_data(run: ExplainedRun) -> dict[str, Any]:
     """Return all that the page shows, as JSON values."""
     told, priorities = run.explanation, run.explanation.priorities
+    # A graph that came after the training has none.
+    has_test = bool(figures.tested(run).any())
     charts: dict[str, Any] = {
         "curves": training_curves(run),
         "confusion": figures.confusion(run),
         "steps": figures.steps_histogram(run) if told.chosen else None,
-        "accuracyByStep": figures.accuracy_by_step(run) if told.last_step else None,
+        "accuracyByStep": figures.accuracy_by_step(run) if told.last_step and has_test else None,
         "priorities": None,
         "relations": relations(run),
     }
