@@ -151,6 +151,7 @@ def test_words_without_key_or_value(word: str) -> None:
 
 def test_nearest_names_one_or_all() -> None:
     assert nearest("epsilom", ["alpha", "epsilon"]) == "did you mean 'epsilon'?"
+    assert nearest("ID", ["idea", "Id"]) == "did you mean 'Id'?"
     assert nearest("?", ["b", "a"]) == "valid: a, b"
     assert nearest("?", ["b", "a"], "look around") == "look around"
 

@@ -18,7 +18,9 @@ def nearest(key: str, valid: Sequence[str], otherwise: str = "") -> str:
     Args:
         otherwise: what to say where none is near; by default the phrase lists all.
     """
-    found = difflib.get_close_matches(str(key)[:LONGEST], valid, n=1, cutoff=0.5)
+    key = str(key)[:LONGEST]
+    found = [name for name in valid if name.casefold() == key.casefold()]
+    found = found or difflib.get_close_matches(key, valid, n=1, cutoff=0.5)
     if found:
         return f"did you mean '{found[0]}'?"
     return otherwise or f"valid: {', '.join(sorted(valid))}"

@@ -31,3 +31,18 @@ def test_tables_that_are_swapped(tmp_path: Path) -> None:
     first, second = written(tmp_path, "Source,Target\n0,1\n", PLAIN)
     with pytest.raises(DataError, match="--nodes and --edges may be swapped"):
         read_source(FileSource(nodes=str(first), edges=str(second)))
+
+
+def test_a_column_is_found_among_many_and_in_any_case(tmp_path: Path) -> None:
+    names = [f"f{k}" for k in range(40)]
+    nodes = ",".join(["id", *names, "Topic"]) + "\n0" + ",1" * 40 + ",a\n1" + ",2" * 40 + ",b\n"
+    with pytest.raises(DataError, match=r"no column 'topic'; did you mean 'Topic'\?"):
+        reading(tmp_path, nodes, "source,target\n0,1\n")
+    with pytest.raises(DataError, match=r"no column '\?'; valid: id, f0, .*, f18 …$"):
+        reading(tmp_path, nodes, "source,target\n0,1\n", label="?")
+
+
+def test_a_new_graph_without_the_weights_of_the_training(tmp_path: Path) -> None:
+    schema = reading(tmp_path, PLAIN, "source,target,weight\n0,1,2\n").schema
+    with pytest.raises(DataError, match="no column 'weight', which weighs the edges of the train"):
+        reading(tmp_path, PLAIN, "source,target\n0,1\n", schema)

@@ -23,6 +23,8 @@ from ppro.data.files.words import is_of_several_words, telling_words
 from ppro.errors import DataError
 from ppro.parts import nearest
 
+SHOWN = 20
+"""Columns that a message lists."""
 COUNTED = 20
 """A column that numbers as many rows or more is no feature."""
 _PARTS = ("train", "training", "val", "valid", "validation", "dev", "test", "holdout")
@@ -76,7 +78,8 @@ def choose_columns(
 def check_column(path: Path, columns: Sequence[str], name: str) -> None:
     """Raise a DataError with the nearest name where a table lacks a column."""
     if name not in columns:
-        raise DataError(f"{path}: no column {name!r}; {nearest(name, list(columns)[:20])}")
+        shown = ", ".join(columns[:SHOWN]) + (" …" if len(columns) > SHOWN else "")
+        raise DataError(f"{path}: no column {name!r}; {nearest(name, columns, f'valid: {shown}')}")
 
 
 def _option_of(name: str, layout: Layout) -> str:
