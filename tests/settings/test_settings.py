@@ -98,7 +98,7 @@ def test_the_initial_bias_follows_the_strategy(strategy: str, bias: float) -> No
         ({"lr": 0}, "lr: input should be greater than 0 (got 0)"),
         ({"lr": float("inf")}, "lr: input should be a finite number"),
         ({"max_steps": 2.5}, "max_steps: input should be a valid integer"),
-        ({"strategy": "L2B"}, "no strategy 'L2B'; valid: l2b, l2u, none"),
+        ({"strategy": "L2B"}, "no strategy 'L2B'; did you mean 'l2b'?"),
         ({"epochs": [1, 2]}, "epochs: input should be a valid integer (got [1, 2])"),
     ],
 )

@@ -180,8 +180,8 @@ def graph_of(pair: Pair, layout: Layout, schema: Schema | None = None) -> Readin
     """Return the graph of two frames; see :func:`read_pair`."""
     new = schema is not None
     if schema is not None and schema.weight and schema.weight not in pair.edges.columns:
-        told = f"no column {schema.weight!r}, which weighs the edges of the training; add it"
-        raise DataError(f"{pair.edge_file}: {told}")
+        lacks = f"no column {schema.weight!r}, which weighs the edges of the training; add it"
+        raise DataError(f"{pair.edge_file}: {lacks}")
     weight, notes = weight_column(pair.edge_file, pair.edges, layout.weight, pair.ends)
     if schema is None:
         schema, told = _new_schema(pair, layout, weight)
