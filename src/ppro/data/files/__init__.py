@@ -4,7 +4,7 @@
 tables are to be read and how they became a graph; ``reading`` is what every reader returns.
 ``pair`` reads a table of nodes and one of edges: ``tables``, ``csv_tables`` and ``parquet_tables``
 read them, ``columns`` chooses those that become features and ``encoding`` makes these, by
-``cells`` and ``words``; ``ids``, ``labels`` and ``edges`` do the rest.
+``cells``, ``written_numbers`` and ``words``; ``ids``, ``labels`` and ``edges`` do the rest.
 ``python`` gives tables to the estimator. ``archive`` and ``arrays`` read npz files, ``graphml``
 GraphML and ``saved`` safetensors. ``guard`` refuses files that are not what they seem, ``findings``
 tells what looks wrong, ``export`` writes tables. No file is ever executed.
