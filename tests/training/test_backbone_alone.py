@@ -92,7 +92,10 @@ def test_validation_alone_chooses_the_depth_and_test_nodes_are_paired(trained: F
     assert found["difference"] == pytest.approx(3)
     assert found["standard_error"] == pytest.approx(1)
     assert (found["runs"], found["verdict"]) == (2, "better")
-    assert difference_in_words(found) == "+3.00 ± 1.00 over 2 runs: better than the backbone alone"
+    told = "+3.00 ± 1.00 over 2 runs: better than the backbone alone"
+    doubt = ", but so few runs may agree by chance: --runs 10"
+    assert difference_in_words(found) == told + doubt
+    assert difference_in_words({**found, "runs": 5}) == told.replace("2 runs", "5 runs")
 
 
 def test_a_tie_is_told_as_a_tie(trained: Fit) -> None:

@@ -153,6 +153,10 @@ def against_backbone(result: Fit, tried: Sequence[Bare]) -> dict[str, Any]:
     }
 
 
+ENOUGH = 5
+"""Runs from which on two standard errors are seldom exceeded by chance; with two, in 30 %."""
+
+
 def difference_in_words(found: Mapping[str, Any]) -> str:
     """Return a paired difference with its standard error, and a tie as a tie.
 
@@ -170,4 +174,6 @@ def difference_in_words(found: Mapping[str, Any]) -> str:
         "worse": "worse than the backbone alone",
     }
     spread = f"{found['difference']:+.2f} ± {found['standard_error']:.2f}"
-    return f"{spread} over {runs}: {told[found['verdict']]}"
+    is_chance = found["verdict"] != "tie" and found["runs"] < ENOUGH
+    doubt = f", but so few runs may agree by chance: --runs {2 * ENOUGH}" if is_chance else ""
+    return f"{spread} over {runs}: {told[found['verdict']]}{doubt}"
