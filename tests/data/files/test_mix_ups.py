@@ -46,3 +46,14 @@ def test_a_new_graph_without_the_weights_of_the_training(tmp_path: Path) -> None
     schema = reading(tmp_path, PLAIN, "source,target,weight\n0,1,2\n").schema
     with pytest.raises(DataError, match="no column 'weight', which weighs the edges of the train"):
         reading(tmp_path, PLAIN, "source,target\n0,1\n", schema)
+
+
+def test_one_column_for_both_ends(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="--source and --target both name 'target'; an edge has"):
+        reading(tmp_path, source="target", target="target", edges="source,target\n0,1\n")
+
+
+def test_a_column_of_ids_as_label(tmp_path: Path) -> None:
+    nodes = "id,x\n" + "".join(f"n{k},{k % 7}\n" for k in range(20))
+    note = "column id: 20 different values for 20 labelled nodes: hardly any class can be learned"
+    assert note in told(tmp_path, nodes, "source,target\nn0,n1\n", label="id")

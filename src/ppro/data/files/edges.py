@@ -87,6 +87,10 @@ def end_columns(
     if source is not None and target is not None:
         for name in (source, target):
             check_column(path, columns, name)
+        if source == target:
+            raise DataError(
+                f"{path}: --source and --target both name {source!r}; an edge has two ends"
+            )
         return source, target
     if source is not None or target is not None:
         raise DataError(f"{path}: one end column alone; give both --source and --target")

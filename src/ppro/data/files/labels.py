@@ -182,6 +182,8 @@ def label_copies(frame: Any, names: Sequence[str], label: str) -> list[str]:
 MANY_CLASSES = 50
 FEW_NODES = 20
 """Whole numbers are taken for a quantity where they have more values, each with fewer nodes."""
+ALONE = 10
+"""Up to so many classes may have one labelled node each without a word on it."""
 SEPARATORS = "|;,/"
 _LIST = re.compile(r"""[][{}()'"]""")
 """What programs write around the labels of a list."""
@@ -251,7 +253,8 @@ def _like_several_labels(found: Sequence[str]) -> str:
 
 def _like_a_quantity(found: Sequence[str], classes: Sequence[str]) -> str:
     """What to tell where there are nearly as many classes as nodes."""
-    if len(classes) <= MANY_CLASSES or len(found) >= FEW_NODES * len(classes):
+    is_many = len(classes) > MANY_CLASSES and len(found) < FEW_NODES * len(classes)
+    if not is_many and not ALONE < len(classes) == len(found):
         return ""
     many = f"{len(classes):,} different values for {len(found):,} labelled nodes"
     if all(map(_is_number, classes)):
