@@ -14,6 +14,8 @@ MARKS = {
     *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
 }
 """Cells, in lower case, that mean a missing number where a column has nothing else but numbers."""
+LOOKED_AT = 100
+"""Rows that are looked at first."""
 _SIGNED = re.compile(
     r"(?P<minus>[+-]?)\s*(?P<before>[$€£¥]?)\s*(?P<body>[+-]?[\d.,](?:.*[\d.])?)\s*(?P<after>[%$€£¥]?)"
 )
@@ -36,6 +38,9 @@ def with_written_numbers(path: Path, frame: Any, text: Collection[str]) -> tuple
     for name in frame.columns:
         column = frame[name]
         if name in text or not arrow("pandas").api.types.is_string_dtype(column):
+            continue
+        # Most texts are no numbers, which the first of them tell.
+        if _meant(set(known_texts(column.iloc[:LOOKED_AT])) - {""}) is None:
             continue
         cells = known_texts(column)
         found = _meant(set(cells) - {""})
