@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
@@ -63,6 +63,7 @@ def test_calibration_changes_no_prediction_and_stands_probabilities_of_zero() ->
     assert bool(told.isfinite().all())
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 5_000), nodes=st.integers(2, 30), digits=st.integers(1, 3))
 def test_no_other_threshold_has_a_better_f1(seed: int, nodes: int, digits: int) -> None:
     rng = torch.Generator().manual_seed(seed)
