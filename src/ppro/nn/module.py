@@ -12,6 +12,7 @@ from ppro.errors import SettingsError
 from ppro.nn import losses
 from ppro.nn.batched import PProNetwork
 from ppro.nn.module_backbone import AnyBackbone, build, settings_class, steps_of
+from ppro.nn.module_checks import check_inputs, check_mask, check_sizes, labels_of_pass
 from ppro.nn.module_influence import influence as influence_of
 from ppro.nn.module_inputs import (
     EdgeAdjacency,
@@ -82,12 +83,14 @@ class PPro(nn.Module):
         **settings: Any,
     ) -> None:
         super().__init__()
+        check_sizes(in_channels=in_channels, out_channels=out_channels)
         sizes = {"hidden": hidden_channels, "max_steps": steps_of(backbone, num_steps)}
         own, chosen = read_keywords(
             settings_class(backbone), settings, **sizes, strategy=strategy, dropout=dropout
         )
         self.dropout, self.strategy, self.num_steps = dropout, strategy, own.max_steps
         self.measures, self._graph = chosen.controllers.measures, chosen.inputs
+        self.in_channels, self._usual_labels = in_channels, criterion is None
         # Initial weights come from generators of the CPU, whatever device is the default.
         with torch.device("cpu"):
             seed = int(torch.randint(2**31 - 1, ()))
@@ -120,6 +123,7 @@ class PPro(nn.Module):
         Returns:
             Logits. Shape ``[n, out_channels]``.
         """
+        self._check(x, edge_index, edge_weight)
         inputs = self._inputs(x, edge_index, edge_weight, influence)
         nodes = torch.arange(x.shape[0], device=x.device).unsqueeze(0)
         valid = torch.ones_like(nodes, dtype=x.dtype)
@@ -145,6 +149,7 @@ class PPro(nn.Module):
                 f"logits of {logits.shape[0]} nodes, but the last forward pass weighed "
                 f"{self.priorities.shape[0]}; take the loss before the next pass, with all its rows"
             )
+        y = labels_of_pass(y, logits.shape[0], usual=self._usual_labels)
         nodes = labelled(y, mask)
         if nodes.shape[0] == 0:
             return logits[:0].sum()
@@ -173,6 +178,8 @@ class PPro(nn.Module):
         Returns:
             A number; 0 where no node has a label.
         """
+        self._check(x, edge_index, edge_weight)
+        y = labels_of_pass(y, x.shape[0], usual=self._usual_labels)
         nodes = labelled(y, mask)
         phi = self.controller_parameters()
         nothing = _zero(phi, x)
@@ -196,6 +203,9 @@ class PPro(nn.Module):
     def extra_repr(self) -> str:
         """Return what ``print`` shows besides the parts."""
         return f"strategy={self.strategy!r}, num_steps={self.num_steps}, dropout={self.dropout}"
+
+    def _check(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> None:
+        check_inputs(x, edge_index, edge_weight, self.in_channels, self.network.lambda1.dtype)
 
     def _noise(self, x: Tensor) -> StreamNoise | None:
         return StreamNoise.of(self.dropout, x) if self.training else None
@@ -249,6 +259,7 @@ class PerNode(nn.Module):
 def labelled(y: Tensor, mask: Mask) -> Tensor:
     """Return the numbers of the nodes of a mask that have a label. Shape ``[m]``."""
     nodes = torch.arange(y.shape[0], device=y.device)
+    check_mask(mask, y.shape[0])
     if mask is not None:
         nodes = nodes[mask]
     if y.is_floating_point() or y.dim() > 1:
