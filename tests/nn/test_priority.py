@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ppro.nn.priority import Edges, heterophily, influence, standardised
+from ppro.errors import SettingsError
+from ppro.nn.priority import Edges, Measure, heterophily, influence, standardised
 from ppro.nn.priority.eigenvector import eigenvector_centrality
 from ppro.nn.priority.heterophily import heterophily_degree
+from ppro.parts import MEASURES
 from tests.support import both_directions, connected_edges, dense_normalised, tensor64
 
 Array = NDArray[np.float64]
@@ -135,3 +137,27 @@ def test_heterophily_degree_of_many_nodes_is_taken_in_blocks(
     assert torch.equal(heterophily_degree(h0, aggregate), expected)
     learnt = heterophily_degree(h0.requires_grad_(), aggregate)
     assert learnt.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (torch.ones(3), r"'mine': of_graph gives shape \(3,\) for 7 nodes"),
+        (torch.ones(7, 1), r"gives shape \(7, 1\)"),
+        (torch.full((7,), torch.nan), "gives NaN or infinite numbers"),
+        (np.full(7, np.inf), "gives NaN or infinite numbers"),
+    ],
+)
+def test_a_measure_of_one_s_own_must_speak_of_each_node(
+    monkeypatch: pytest.MonkeyPatch, values: Tensor | Array, told: str
+) -> None:
+    class Mine(Measure):
+        def of_graph(self, edges: Edges) -> Tensor:
+            return values  # type: ignore[return-value]
+
+    Mine.name = "mine"
+    monkeypatch.setitem(MEASURES._parts, "mine", Mine)
+    with pytest.raises(SettingsError, match=told):
+        influence(Edges(PATH, 7), ["mine"])
+    values = np.arange(7.0)
+    assert float(influence(Edges(PATH, 7), ["mine"]).mean().abs()) < 1e-12

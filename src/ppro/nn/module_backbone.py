@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.nn.models.basic_gnn import BasicGNN
 
@@ -45,6 +46,11 @@ def settings_class(backbone: AnyBackbone) -> type[NetworkSettings]:
     """Return the class of a backbone's settings; modules of one's own have only the common two."""
     if isinstance(backbone, str):
         backbone = cast(type[Backbone], BACKBONES.get(backbone))
+    if isinstance(backbone, type) and not issubclass(backbone, Backbone):
+        raise SettingsError(
+            f"{backbone.__name__} is a class, but no subclass of ppro.nn.backbones.Backbone; give "
+            "an object of it, with its sizes"
+        )
     return backbone.settings_class if isinstance(backbone, type) else NetworkSettings
 
 
@@ -78,7 +84,7 @@ def build(backbone: AnyBackbone, sizes: NetworkSizes, own: NetworkSettings) -> B
                 f"width {held.width}; make them agree"
             )
         return held
-    return HeldModule(cast(nn.Module, backbone), own.hidden)
+    return HeldModule(cast(nn.Module, backbone), own.hidden, sizes.classes)
 
 
 def _has_convolutions(backbone: AnyBackbone) -> bool:
@@ -142,7 +148,7 @@ def _takes_weights(conv: nn.Module) -> bool:
 class HeldModule(Backbone):
     """A module with ``embed``, ``step`` and ``classify`` of its own (see :class:`OwnBackbone`)."""
 
-    def __init__(self, gnn: nn.Module, hidden: int) -> None:
+    def __init__(self, gnn: nn.Module, hidden: int, classes: int) -> None:
         super().__init__()
         missing = [n for n in ("embed", "step", "classify") if not callable(getattr(gnn, n, None))]
         if missing:
@@ -150,7 +156,7 @@ class HeldModule(Backbone):
                 f"{type(gnn).__name__} is no backbone: it has no method {missing[0]}; give a "
                 "BasicGNN, a list of convolutions, or a module with embed, step and classify"
             )
-        self.gnn, self.width = gnn, hidden
+        self.gnn, self.width, self.classes = gnn, hidden, classes
 
     @property
     def _own(self) -> OwnBackbone:
@@ -177,8 +183,25 @@ class HeldModule(Backbone):
         """ĥ^(k) and h^(k)."""
         edges = cast(EdgeAdjacency, adjacency)
         pair = self._own.step(k, h[0], h0[0], edges.edge_index, edges.edge_weight)
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise SettingsError(
+                f"{type(self.gnn).__name__}.step gives {type(pair).__name__}; give a pair: what "
+                "the neighbours of each node hold, and its new embedding"
+            )
+        for part in pair:
+            self._check("step", part, h[0].shape)
         return pair[0].unsqueeze(0), pair[1].unsqueeze(0)
 
     def classify(self, h: Tensor, h0: Tensor, rows: Tensor, noise: Noise | None) -> Tensor:
         """Logits of the given rows."""
-        return self._own.classify(h[0]).unsqueeze(0)
+        logits = self._own.classify(h[0])
+        self._check("classify", logits, torch.Size((h.shape[1], self.classes)))
+        return logits.unsqueeze(0)
+
+    def _check(self, method: str, found: Tensor, shape: torch.Size) -> None:
+        if getattr(found, "shape", None) != shape:
+            what = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+            raise SettingsError(
+                f"{type(self.gnn).__name__}.{method} gives {what}, not {tuple(shape)}; all "
+                "embeddings have the width hidden_channels, and logits the width out_channels"
+            )

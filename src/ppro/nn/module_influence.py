@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import remove_self_loops, to_undirected
 
-from ppro.nn.priority import Edges, measures_of
+from ppro.nn.module_checks import check_ends
+from ppro.nn.priority import Edges, Measure, measures_of
 from ppro.nn.priority import influence as of_edges
 from ppro.settings.controllers import ControllerSettings
 
@@ -20,10 +21,11 @@ DEFAULT_MEASURES: tuple[str, ...] = ControllerSettings().measures
 class _Kept(NamedTuple):
     edge_index: Tensor
     num_nodes: int
-    measures: str
+    measures: list[type[Measure]]
     influence: Tensor
 
-    def is_of(self, edge_index: Tensor, num_nodes: int, measures: str) -> bool:
+    def is_of(self, edge_index: Tensor, num_nodes: int, measures: list[type[Measure]]) -> bool:
+        # Classes, not names: a measure that a user defines again is another one.
         same = (self.num_nodes, self.measures) == (num_nodes, measures)
         if not same or self.edge_index.device != edge_index.device:
             return False
@@ -61,13 +63,15 @@ def influence(
     schema="(Tensor edge_index, SymInt num_nodes, str measures) -> Tensor",
 )
 def _influence(edge_index: Tensor, num_nodes: int, measures: str) -> Tensor:
+    classes = [type(measure) for part in measures_of(_names(measures)) for measure in part]
     for kept in tuple(_kept):
-        if kept.is_of(edge_index, num_nodes, measures):
+        if kept.is_of(edge_index, num_nodes, classes):
             return kept.influence.clone()
+    check_ends(edge_index, num_nodes)
     edges = to_undirected(remove_self_loops(edge_index.cpu())[0], num_nodes=num_nodes)
     found = of_edges(Edges(edges, num_nodes), _names(measures))
     found = found.to(torch.float32).to(edge_index.device)
-    _kept.append(_Kept(edge_index.clone(), num_nodes, measures, found))
+    _kept.append(_Kept(edge_index.clone(), num_nodes, classes, found))
     return found.clone()
 
 

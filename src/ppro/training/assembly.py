@@ -81,6 +81,11 @@ def prepare_inputs(graph: Graph, settings: Settings, device: torch.device, runs:
 def build_backbone(sizes: NetworkSizes, settings: Settings, own: OwnBackbone) -> Backbone:
     """Return the user's own backbone, with initial weights of every run."""
     if isinstance(own, type):
+        if not issubclass(own, Backbone):
+            raise SettingsError(
+                f"{own.__name__} is a class, but no subclass of ppro.nn.backbones.Backbone; give "
+                "one, a BasicGNN of PyTorch Geometric or a list of its convolutions"
+            )
         made: Callable[..., Backbone] = own
         return made(sizes, settings.network)
     from ppro.nn.backbones.pyg import Adapted

@@ -169,6 +169,8 @@ def test_edge_dropout_takes_edges_away() -> None:
         (pyg.GCN(FEATURES, WIDTH, 3, jk="cat"), "jk='cat' joins all steps.*leave jk out"),
         (pyg.GCN(FEATURES, WIDTH, 3, norm="batch_norm"), "running statistics.*use norm="),
         (pyg.GCN(FEATURES, WIDTH, 3, cached=True), "cached=True.*leave it out"),
+        ([nn.Linear(FEATURES, WIDTH)] * 2, "layer 0, Linear, is no convolution of x"),
+        (["gcn", "gcn"], "'gcn' is no convolution"),
         (nn.Linear(FEATURES, WIDTH), "Linear is not a BasicGNN.*give its convolutions"),
     ],
 )

@@ -106,6 +106,37 @@ def test_a_class_of_ours() -> None:
     assert train(toy_model(Sharper, dropout=0.1), toy_graph()) > 0.8
 
 
+class Careless(Diffusion):
+    """A backbone whose methods give something else than they should."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__()
+        self.given = given
+
+    def step(self, k: int, h: Tensor, h0: Tensor, *edges: Any) -> Any:
+        return self.given["step"](h) if "step" in self.given else super().step(k, h, h0, *edges)
+
+    def classify(self, h: Tensor) -> Tensor:
+        logits: Tensor = self.given["classify"](h) if "classify" in self.given else self.last(h)
+        return logits
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"step": lambda h: h}, "Careless.step gives Tensor; give a pair"),
+        ({"step": lambda h: (h[:, :4], h)}, r"Careless.step gives \(40, 4\), not \(40, 8\)"),
+        ({"step": lambda h: (h, h[:5])}, r"Careless.step gives \(5, 8\), not \(40, 8\)"),
+        ({"step": lambda h: (None, h)}, "Careless.step gives NoneType"),
+        ({"classify": lambda h: h}, r"Careless.classify gives \(40, 8\), not \(40, 3\)"),
+    ],
+)
+def test_a_module_whose_methods_give_something_else(given: dict[str, Any], told: str) -> None:
+    x, edges, _ = toy_graph()
+    with pytest.raises(SettingsError, match=told):
+        toy_model(Careless(**given))(x, edges)
+
+
 def test_convolutions_see_the_weights_of_edges() -> None:
     x, edges, _ = toy_graph()
     weight = torch.rand(edges.shape[1]) + 0.5
@@ -123,6 +154,11 @@ def test_convolutions_see_the_weights_of_edges() -> None:
         (pyg.GCN(FEATURES, 16, 3), GIVEN, "hidden_channels = 8.*width 16"),
         (pyg.GCN(FEATURES, 8, 3), {**GIVEN, "alpha": 0.1}, "unknown keyword 'alpha'"),
         (pyg.GCN(FEATURES, 8, 3, CLASSES), GIVEN, "must agree"),
+        (pyg.GCN(FEATURES, 8, 3, cached=True), GIVEN, "cached=True.*leave it out"),
+        ([pyg.GCNConv(FEATURES, 8), nn.Linear(8, 8)], GIVEN, "layer 1, Linear, is no convolution"),
+        ([pyg.GCNConv(FEATURES, 8), pyg.RGCNConv(8, 8, 2)], GIVEN, "layer 1, RGCNConv.*wants more"),
+        (["gcn", "gcn"], GIVEN, "'gcn' is no convolution"),
+        (pyg.GCNConv, {}, "GCNConv is a class, but no subclass"),
         (pyg.GCNConv(8, 8), {}, "GCNConv is no backbone: it has no method embed"),
         (convolutions((FEATURES, 8)), GIVEN, "at least two"),
         ("gcnn", {}, "gcnn"),

@@ -14,6 +14,8 @@ from ppro.nn.module_influence import _kept
 from ppro.nn.module_inputs import EdgeAdjacency, WeightedSum
 from ppro.nn.priority import Edges
 from ppro.nn.priority import influence as of_edges
+from ppro.nn.priority.degree import Degree
+from ppro.parts import MEASURES
 from tests.nn.module.support import NODES, backward, toy_graph, toy_model
 
 DIRECTED = torch.tensor([[0, 1, 2, 2, 3, 1], [1, 2, 0, 2, 3, 3]])
@@ -98,6 +100,23 @@ def test_a_graph_is_known_by_its_edges() -> None:
     for seed in range(20):
         influence(toy_graph(seed)[1], NODES)
     assert len(_kept) == 8
+
+
+def test_a_measure_that_is_defined_again_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class First(Degree):
+        title = "first"
+
+    class Second(Degree):
+        title = "second"
+
+        def of_graph(self, edges: Edges) -> Tensor:
+            return -super().of_graph(edges)
+
+    _, edges, _ = toy_graph()
+    monkeypatch.setitem(MEASURES._parts, "mine", First)
+    first = influence(edges, NODES, ["mine"])
+    monkeypatch.setitem(MEASURES._parts, "mine", Second)
+    torch.testing.assert_close(influence(edges, NODES, ["mine"]), -first)
 
 
 def test_pytorch_checks_the_operation() -> None:

@@ -188,6 +188,11 @@ def _convolutions(gnn: Convolutions) -> list[nn.Module]:
             f"{type(gnn).__name__} is not a BasicGNN of PyTorch Geometric; give its convolutions "
             "as a list, or write a Backbone"
         )
+    if strange := [conv for conv in convs if not isinstance(conv, nn.Module)]:
+        raise SettingsError(
+            f"{strange[0]!r} is no convolution; give modules, such as GCNConv(f, d), or a backbone "
+            "by its name alone"
+        )
     if len(convs) < 2:
         raise SettingsError(
             f"{len(convs)} convolution leaves no step: the first one gives h0; give at least two"
@@ -221,25 +226,34 @@ class _Activation(nn.Module):
 
 
 def _check_stateless(layer: Layer) -> None:
-    """A layer serves several runs, so it must not remember one of its calls."""
+    """A layer serves several runs, so it must not follow one of them."""
     if any(name.endswith("running_mean") for name, _ in layer.named_buffers()):
         raise SettingsError(
             "a norm that keeps running statistics cannot serve several runs; "
             "use norm='layer_norm', or norm_kwargs={'track_running_stats': False}"
         )
-    if any(getattr(module, "cached", False) for module in layer.modules()):
-        raise SettingsError("cached=True keeps the edges of one call for all others; leave it out")
 
 
 @torch.no_grad()
 def common_width(layers: Sequence[Layer], num_features: int) -> int:
-    """The width of all embeddings, found out on two nodes; lazy layers get their sizes here."""
+    """The width of all embeddings, found out on two nodes; lazy layers get their sizes here.
+
+    Raises:
+        SettingsError: a layer takes other inputs, or would go on with the edges of these nodes.
+    """
+    if any(getattr(module, "cached", False) for layer in layers for module in layer.modules()):
+        raise SettingsError("cached=True keeps the edges of one call for all others; leave it out")
     device = next((p.device for layer in layers for p in layer.parameters()), None)
     h = torch.zeros(2, num_features, device=device)
     edges, widths = torch.tensor([[0, 1], [1, 0]], device=device), []
     for k, layer in enumerate(layers):
         try:
             h = layer(h, edges)[0]
+        except (TypeError, AssertionError) as error:
+            raise SettingsError(
+                f"layer {k}, {type(layer.conv).__name__}, is no convolution of x and edge_index "
+                f"alone ({str(error) or 'it wants more'}); choose another, or write a Backbone"
+            ) from None
         except (RuntimeError, ValueError) as error:
             raise SettingsError(
                 f"convolution {k} does not take {h.shape[1]} features ({error}); "

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from ppro.errors import SettingsError
 from ppro.nn.priority.edges import Edges
 from ppro.parts import MEASURES
 
@@ -62,8 +63,24 @@ def measures_of(names: Sequence[str]) -> tuple[list[Measure], list[Measure]]:
 def influence(edges: Edges, names: Sequence[str]) -> Tensor:
     """Return the part of z that never changes, standardised. Shape ``[n, number of measures]``."""
     fixed, _ = measures_of(names)
-    columns = [edges.standardised(measure.of_graph(edges)) for measure in fixed]
+    columns = [edges.standardised(_values(measure, edges)) for measure in fixed]
     return torch.stack(columns, dim=1) if columns else torch.zeros(edges.num_own, 0)
+
+
+def _values(measure: Measure, edges: Edges) -> Tensor:
+    """Return what a measure says of the nodes at hand; one of a user's own may say anything."""
+    values = torch.as_tensor(measure.of_graph(edges)).to(torch.float64)
+    if values.shape != (edges.num_own,):
+        raise SettingsError(
+            f"priority measure '{measure.name}': of_graph gives shape {tuple(values.shape)} for "
+            f"{edges.num_own} nodes; give one number for each"
+        )
+    if not bool(torch.isfinite(values).all()):
+        raise SettingsError(
+            f"priority measure '{measure.name}': of_graph gives NaN or infinite numbers; give "
+            "finite ones, 0 where a node has none"
+        )
+    return values
 
 
 def titles(names: Sequence[str]) -> list[str]:
