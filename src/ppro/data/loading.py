@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ppro.compute.precision import as_by_default
 from ppro.data.catalog import DATASETS, dataset_info
 from ppro.data.content import check_graph
 from ppro.data.drawn import drawn_splits
@@ -82,6 +83,7 @@ FORMATS = {
 }
 
 
+@as_by_default()
 def load_graph(
     name: str,
     *,

@@ -25,12 +25,13 @@ from ppro.graph.large import LargeGraph
 from ppro.nn.comparing.network import compares
 from ppro.parts import BACKBONES, METRICS
 from ppro.settings.settings import Settings, part_of
+from ppro.training.arguments import check_arguments
 from ppro.training.assembly import build_model
 from ppro.training.checkpoint import Checkpoint, Checkpointing
 from ppro.training.class_weights import ClassWeight, class_weights, weights_of_settings
 from ppro.training.divergence import check_learned
 from ppro.training.fingerprint import fingerprint
-from ppro.training.fit import Fit, check_count
+from ppro.training.fit import Fit
 from ppro.training.memory import GIB, Sizes, available, estimate
 from ppro.training.metrics import Metric
 from ppro.training.threads import use_threads, worth_cores
@@ -104,7 +105,7 @@ class SharedTraining:
             checkpoint: read and written by rank 0; any number of ranks can go on from it.
             partition: how nodes are given to ranks.
         """
-        check_count(splits, settings)
+        check_arguments(graph, splits, settings)
         check_shareable(graph, settings)
         device = device or torch.device("cpu")
         if device.type == "cpu":

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
+from ppro.compute.precision import as_by_default
 from ppro.errors import DataError
 from ppro.graph.convert import as_mask, labels_of, masks_of, take
 from ppro.graph.labels import known_labels
@@ -97,6 +98,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         run_: all that :meth:`save` writes.
     """
 
+    @as_by_default()
     def fit(
         self,
         graph: Any,
@@ -231,6 +233,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
             raise DataError(f"{name}: no node with a label to score; give another mask")
         return wanted.measure(*in_all_classes(chances[chosen], labels[chosen], self.classes_))
 
+    @as_by_default()
     def describe(self, graph: Any) -> NodeDescription:
         """Return probabilities, step, priority and embedding of every node of a graph.
 

@@ -14,6 +14,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from ppro.compute.device import find_device
+from ppro.compute.precision import as_by_default
 from ppro.errors import RunError
 from ppro.files import is_taken
 from ppro.runs.estimator import PProClassifier
@@ -33,6 +34,7 @@ def save(estimator: PProClassifier, folder: Path) -> None:
     write_run(folder, replace(run, config=config), option="folder")
 
 
+@as_by_default()
 def load(
     run: Path | str, *, backbone: OwnBackbone | None = None, device: str | torch.device = "auto"
 ) -> PProClassifier:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ppro.compute.precision import in_float32
+from ppro.compute.precision import as_by_default
 from ppro.data.splits import Splits
 from ppro.errors import SettingsError
 from ppro.graph.core import Graph
@@ -42,7 +42,7 @@ ENOUGH_TO_TELL = 200
 """Validation nodes from which on a direction is tried: with fewer, luck would choose it."""
 
 
-@in_float32()
+@as_by_default()
 def choose(
     graph: Graph,
     splits: Splits,

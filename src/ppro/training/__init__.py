@@ -7,8 +7,8 @@ what counts; ``assessment`` measures a result by all metrics, class by class, ``
 that means, and ``calibration`` makes probabilities honest; ``diagnosis`` tells whether the nodes of
 a run differ in step and priority, ``divergence`` whether its losses were numbers,
 ``backbone_alone`` what the bare backbone reaches, ``paired`` whether a difference is more than
-noise. ``assembly`` makes inputs, model and rows, ``fit`` trains them over the cores with
-``threads`` and ``workers``; ``memory`` foretells what it takes, ``room`` whether there is as much;
-``checkpoint`` and ``fingerprint`` let a killed training go on; ``versions`` says what it was made
-with. Nothing here prints or knows a command.
+noise. ``arguments`` refuses what does not fit together, ``assembly`` makes inputs, model and rows,
+``fit`` trains them over the cores with ``threads`` and ``workers``; ``memory`` foretells what it
+takes, ``room`` whether there is as much; ``checkpoint`` and ``fingerprint`` let a killed training
+go on; ``versions`` says what it was made with. Nothing here prints or knows a command.
 """

@@ -13,15 +13,16 @@ import torch
 from torch import Tensor
 
 from ppro.compute.allocator import keep_freed_memory
-from ppro.compute.precision import in_float32
+from ppro.compute.device import find_device
+from ppro.compute.precision import as_by_default, in_float32
 from ppro.data.splits import Splits
-from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.graph.direction import check_direction
 from ppro.nn.comparing.network import ComparingNetwork
 from ppro.nn.network import Inputs, Network, Outcome
 from ppro.parts import METRICS
 from ppro.settings.settings import Settings
+from ppro.training.arguments import check_arguments
 from ppro.training.assembly import (
     OwnBackbone,
     all_rows,
@@ -138,14 +139,14 @@ def measured(
     return hits, torch.cat(found)
 
 
-@in_float32()
+@as_by_default()
 def fit(  # noqa: PLR0913 - one argument per option
     graph: Graph,
     splits: Splits,
     settings: Sequence[Settings],
     *,
     backbone: OwnBackbone | None = None,
-    device: torch.device | None = None,
+    device: torch.device | str | None = None,
     threads: int | None = None,
     on_epoch: OnEpoch | None = None,
     class_weight: ClassWeight | None = None,
@@ -170,13 +171,14 @@ def fit(  # noqa: PLR0913 - one argument per option
         diverged: "keep" gives a run whose loss was never finite the state before its training.
 
     Raises:
+        DataError: no graph, or the split is of another one.
         SettingsError: there are no settings, they disagree, or not one for each run of the split.
         TrainingError: the loss of a run was never finite.
     """
-    check_count(splits, settings)
+    check_arguments(graph, splits, settings)
     settings = settings_for(backbone, settings)
     check_direction(graph, settings[0].inputs.direction)
-    device = device or torch.device("cpu")
+    device = find_device(device or "cpu")
     if device.type == "cpu":
         check_room(graph, settings, backbone)
         keep_freed_memory()
@@ -221,19 +223,6 @@ def _embedding(outcome: Outcome, run: int) -> Tensor:
     """Return the embeddings of one run, so that those of the others can be freed."""
     found = outcome.embedding[run].cpu()
     return found if outcome.embedding.shape[0] == 1 else found.clone()
-
-
-def check_count(splits: Splits, settings: Sequence[Settings]) -> None:
-    """Refuse settings that are not one for each run of the split.
-
-    Raises:
-        SettingsError: they are fewer or more.
-    """
-    if splits.runs != len(settings):
-        raise SettingsError(
-            f"split {splits.name} is of {splits.runs} runs, but there are settings of "
-            f"{len(settings)}; give each run its settings"
-        )
 
 
 @dataclass(frozen=True, eq=False)
