@@ -129,6 +129,12 @@ def half_weighted() -> Any:
     return made
 
 
+def weighted(weight: Any) -> Any:
+    made = broken_networkx()
+    made[0][1]["weight"] = weight
+    return made
+
+
 SQUARE, ODD = np.eye(4), np.ones((4, 3))
 BROKEN: list[tuple[Any, Any, str]] = [
     (data(x=None), None, "Data: no node features x"),
@@ -144,7 +150,10 @@ BROKEN: list[tuple[Any, Any, str]] = [
     (data(y=torch.tensor([-1, -1, -1, -1])), None, "no label is known"),
     (data(edge_index=EDGES.float()), None, "edges must be whole numbers"),
     (data(edge_index=EDGES + 5), None, "nodes count from 0 to 3"),
-    (data(edge_weight=torch.ones(2)), None, "edge weights for 5 edges"),
+    (data(edge_weight=torch.ones(2)), None, r"edge weights of shape \(2,\) for 5 edges"),
+    (data(edge_weight="heavy"), None, "edge_weight: str of no numbers; give a tensor"),
+    (data(edge_index=EDGES.bool()), None, "edges must be whole numbers.*torch.bool"),
+    (data(x=X.to(torch.complex64)), None, "features: complex numbers, dates or durations"),
     (data(edge_weight=-torch.ones(5)), None, "edge weights must be positive"),
     (data(train_mask=torch.ones(4)), None, "Data.train_mask: a mask of float32"),
     (data(val_mask=torch.ones(3, dtype=torch.bool)), None, "Data.val_mask: a mask of shape"),
@@ -154,12 +163,18 @@ BROKEN: list[tuple[Any, Any, str]] = [
     ((SQUARE, X[:2]), [0, 1], "2 rows of features for an adjacency of 4 nodes"),
     ((SQUARE, [["a"]] * 4), [0, 1, 0, 1], "features are not all numbers"),
     ((SQUARE, np.full((4, 2), np.inf)), [0, 1, 0, 1], "NaN or infinite"),
+    ((SQUARE, np.full((4, 1), np.datetime64("2020-01-01"))), [0, 1, 0, 1], "features: complex"),
+    ((SQUARE, sp.csr_array(ODD + 1j)), [0, 1, 0, 1], "features: complex numbers"),
+    ((SQUARE + 1j, X), [0, 1, 0, 1], "an adjacency: complex numbers"),
+    ((SQUARE, np.ma.masked_equal(ODD, 1)), [0, 1, 0, 1], "12 feature values are NaN"),
+    ((SQUARE, [[10**400]] * 4), [0, 1, 0, 1], "features are not all numbers"),
     ((SQUARE, X), None, "matrices: no labels"),
     ((SQUARE, X), [0, 1, 0], "labels of shape"),
     (nx.Graph(), None, "NetworkX graph: no nodes"),
     (broken_networkx(x=[1.0, 2.0]), None, "different numbers of features"),
     (broken_networkx(x="big"), None, "features are not all numbers"),
     (nx.path_graph(3), [0, 1, 0], "node 0 has no attribute 'x' .it has none.; name those"),
+    (weighted("heavy"), None, "an edge has the weight 'heavy'; give numbers"),
     (half_weighted(), None, "some edges have no 'weight'"),
     (HeteroData(), None, "HeteroData is no graph that PPro knows"),
     (HeteroData(), None, r"such as data.to_homogeneous\(\) with features for all nodes"),
@@ -172,6 +187,56 @@ BROKEN: list[tuple[Any, Any, str]] = [
 def test_what_is_wrong_is_named(source: Any, labels: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         as_graph(source, labels)
+
+
+@pytest.mark.parametrize(
+    ("source", "named", "message"),
+    [
+        (data(), {"label": "topic"}, r"label='topic' names.*NetworkX.*its own labels \(y\)"),
+        (data(), {"features": ["age"]}, r"features=\['age'\] names an attribute of NetworkX"),
+        ((SQUARE, X), {"weight": "w"}, "weight='w' names an attribute of NetworkX"),
+        (broken_networkx(), {"label": "topic"}, "no node has the attribute 'topic'"),
+        (broken_networkx(), {"weight": "w"}, "no edge has the attribute 'w'"),
+    ],
+)
+def test_an_attribute_that_is_named_is_read_or_told_of(
+    source: Any, named: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        as_graph(source, **named)
+
+
+def test_dates_in_a_frame_are_told_of() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"size": 1.0, "day": pd.date_range("2020", periods=4)})
+    with pytest.raises(DataError, match="features: complex numbers, dates or durations"):
+        as_graph((SQUARE, frame), [0, 1, 0, 1])
+
+
+def test_arrays_and_lists_do_where_data_has_tensors() -> None:
+    weight = [1.0, 2.0, 3.0, 4.0, 5.0]
+    expected = as_graph(data(edge_weight=torch.tensor(weight)))
+    assert expected.edge_weight is not None
+    given: dict[str, Any] = {"edge_index": EDGES.numpy(), "edge_weight": weight}
+    for changes in (
+        given,
+        {**given, "edge_index": EDGES.tolist()},
+        {"edge_weight": torch.tensor(weight).unsqueeze(1)},
+        {"edge_attr": np.array(weight)},
+    ):
+        graph = as_graph(data(**changes))
+        assert torch.equal(graph.edge_index, expected.edge_index)
+        assert graph.edge_weight is not None
+        assert torch.equal(graph.edge_weight, expected.edge_weight)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, np.float16, np.object_])
+def test_matrices_of_kinds_that_scipy_has_not(kind: Any) -> None:
+    matrix = np.ones((4, 4)) - np.eye(4)
+    of_torch = isinstance(kind, torch.dtype)
+    adjacency: Any = torch.tensor(matrix).to(kind) if of_torch else matrix.astype(kind)
+    expected = as_graph((matrix, X), [0, 1, 0, 1])
+    assert torch.equal(as_graph((adjacency, X), [0, 1, 0, 1]).edge_index, expected.edge_index)
 
 
 def test_masks_in_either_direction() -> None:

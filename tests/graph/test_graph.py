@@ -52,7 +52,7 @@ BROKEN: list[tuple[str, dict[str, Any]]] = [
     ("edges must be whole numbers", {"edges": torch.ones(3, 2, dtype=torch.int64)}),
     ("edge 1 joins 1 and 3", {"edges": torch.tensor([[0, 1], [1, 3]])}),
     ("edge 0 joins -1 and 1", {"edges": torch.tensor([[-1, 1], [1, 2]])}),
-    (r"\(1,\) edge weights for 2 edges", {"edge_weight": torch.ones(1)}),
+    (r"edge weights of shape \(1,\) for 2 edges", {"edge_weight": torch.ones(1)}),
     ("positive and finite", {"edge_weight": torch.tensor([1.0, 0.0])}),
     ("positive and finite", {"edge_weight": torch.tensor([1.0, torch.nan])}),
     ("label 1 has no name", {"class_names": ["a"]}),

@@ -38,6 +38,8 @@ def of(values: Any) -> tuple[list[Any], list[Any]]:
         (pd.Series([1, None, 4], dtype="Int64"), [0, -1, 1], [1, 4]),
         ([None, None], [-1, -1], []),
         (np.array([7, 9], dtype=np.uint8), [0, 1], [7, 9]),
+        (torch.tensor([7, 9], dtype=torch.bfloat16), [0, 1], [7, 9]),
+        (np.ma.masked_equal([7, 9, 4], 9), [1, -1, 0], [4, 7]),
     ],
 )
 def test_labels_become_positions_among_sorted_classes(
@@ -52,6 +54,12 @@ def test_labels_become_positions_among_sorted_classes(
         ([0, 1, -3], "label -3 of node 2 is negative"),
         ([0.5, 1.0], r"label 0\.5 of node 0 is not a whole number"),
         (np.array([1.0, np.inf]), "label inf of node 1 is infinite"),
+        (np.array([1.0, 1e300]), r"label 1e\+300 of node 1 is too large"),
+        (
+            np.array([2**63 + 5, 1], dtype=np.uint64),
+            "label 9223372036854775813 of node 0 is too la",
+        ),
+        (np.array([1 + 2j, 0]), "labels of types complex"),
         (["a", 1], "labels of types int, str; make them all text or all whole numbers"),
         ([True, 1, "a"], "labels of types"),
         ([object(), object()], "labels of types object"),

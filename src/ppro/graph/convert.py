@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ppro.compute.precision import as_by_default
 from ppro.errors import DataError
 from ppro.graph.core import Graph
 from ppro.graph.foreign import MASKS, ForeignGraph, as_mask, from_networkx, is_networkx, parts_of
@@ -27,6 +28,12 @@ __all__ = [
 ]
 
 
+USUAL = {"features": "x", "label": "y", "weight": "weight"}
+"""The attributes of NetworkX that are read unless others are named."""
+ELSEWHERE = {"features": "features (x)", "label": "labels (y)", "weight": "edge_weight"}
+"""What they are called in other libraries."""
+
+
 @dataclass(frozen=True, eq=False)
 class Taken:
     """A graph that came in, with what the user calls its classes and the masks it brought.
@@ -41,6 +48,7 @@ class Taken:
     masks: dict[str, Tensor] = field(default_factory=dict)
 
 
+@as_by_default()
 def as_graph(
     source: Any,
     labels: Any = None,
@@ -67,9 +75,31 @@ def as_graph(
     Raises:
         DataError: something is missing, of the wrong shape or not finite; the message says what.
     """
+    named = {"features": features, "label": label, "weight": weight}
     if is_networkx(source):
-        return _taken(from_networkx(source, features, label, weight), labels, None).graph
+        return _taken(_of_networkx(source, labels, **named), labels, None).graph
+    for argument, usual in USUAL.items():
+        if named[argument] != usual:
+            raise DataError(
+                f"{argument}={named[argument]!r} names an attribute of NetworkX, which "
+                f"{type(source).__name__} is not; set its own {ELSEWHERE[argument]} instead"
+            )
     return take(source, labels).graph
+
+
+def _of_networkx(source: Any, labels: Any, **named: Any) -> ForeignGraph:
+    """Return the parts of a NetworkX graph that has the attributes which the user names."""
+    parts, label, weight = from_networkx(source, **named), named["label"], named["weight"]
+    if labels is None and parts.labels is None:
+        raise DataError(
+            f"{parts.name}: no labels: no node has the attribute {label!r}; name the one that "
+            "holds them, or give a label for each node that is known"
+        )
+    if weight != USUAL["weight"] and parts.weight is None and parts.edges.shape[1]:
+        raise DataError(
+            f"{parts.name}: no edge has the attribute {weight!r}; name the one that holds weights"
+        )
+    return parts
 
 
 def take(source: Any, labels: Any = None, classes: NDArray[Any] | None = None) -> Taken:

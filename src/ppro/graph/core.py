@@ -191,7 +191,8 @@ def _checked_features(name: str, features: Tensor, num_nodes: int) -> Tensor:
 
 
 def _checked_edges(name: str, edges: Tensor, num_nodes: int) -> Tensor:
-    if edges.dim() != 2 or edges.shape[0] != 2 or edges.is_floating_point():
+    of_truth = edges.dtype == torch.bool
+    if edges.dim() != 2 or edges.shape[0] != 2 or edges.is_floating_point() or of_truth:
         raise DataError(
             f"{name}: edges must be whole numbers of shape [2, E], got {tuple(edges.shape)} "
             f"of {edges.dtype}"
@@ -210,7 +211,10 @@ def _checked_weight(name: str, weight: Tensor | None, num_edges: int) -> Tensor 
     if weight is None:
         return None
     if weight.shape != (num_edges,):
-        raise DataError(f"{name}: {tuple(weight.shape)} edge weights for {num_edges} edges")
+        raise DataError(
+            f"{name}: edge weights of shape {tuple(weight.shape)} for {num_edges} edges; give one "
+            "for each"
+        )
     weight = weight.to(torch.float32)
     if not bool(((weight > 0) & torch.isfinite(weight)).all()):
         raise DataError(f"{name}: edge weights must be positive and finite; drop the other edges")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,8 @@ from ppro.compute.sparse import csr_tensor
 from ppro.errors import DataError
 
 MASKS = ("train_mask", "val_mask", "test_mask")
+NO_NUMBERS = ("c", "m", "M")
+"""NumPy's kinds of complex numbers, durations and dates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ def as_mask(mask: Any, num_nodes: int, name: str) -> Tensor:
 
 
 def feature_matrix(features: Any, name: str) -> Tensor:
-    """Return features as a dense or CSR tensor on the CPU."""
+    """Return features as a dense or CSR tensor on the CPU; what an array masks is NaN."""
+    _refuse_kinds(features, f"{name}: features")
     if isinstance(features, Tensor):
         features = features.detach().cpu()
         sparse = features.layout not in (torch.strided, torch.sparse_csr)
@@ -58,15 +61,43 @@ def feature_matrix(features: Any, name: str) -> Tensor:
         return found
     if sp.issparse(features):
         return csr_tensor(features)
+    if isinstance(features, np.ma.MaskedArray):
+        features = np.where(np.ma.getmaskarray(features), np.nan, np.ma.getdata(features))
     try:
         return torch.from_numpy(np.array(features, dtype=np.float32))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: features are not all numbers ({error})") from None
+
+
+def _refuse_kinds(values: Any, what: str) -> None:
+    """Refuse arrays whose cells would become numbers of another meaning."""
+    if isinstance(values, Tensor):
+        wrong = values.is_complex()
+    else:
+        kinds = getattr(values, "dtypes", [getattr(values, "dtype", None)])
+        wrong = any(getattr(kind, "kind", "") in NO_NUMBERS for kind in kinds)
+    if wrong:
+        raise DataError(
+            f"{what}: complex numbers, dates or durations; make real numbers of them, such as the "
+            "days since some day"
+        )
+
+
+def _tensor(values: Any, what: str) -> Tensor:
+    """Return a tensor, or what can become one, on the CPU."""
+    if isinstance(values, Tensor):
+        return values.detach().cpu()
+    try:
+        # A copy: arrays may be read-only, which PyTorch does not know.
+        return torch.from_numpy(np.array(values))
+    except (TypeError, ValueError):
+        raise DataError(f"{what}: {type(values).__name__} of no numbers; give a tensor") from None
 
 
 def from_matrices(adjacency: Any, features: Any) -> ForeignGraph:
     """Return the parts of a graph in two matrices; weights where the entries are not all 1."""
     name = "matrices"
+    _refuse_kinds(adjacency, f"{name}: an adjacency")
     matrix = _adjacency_matrix(adjacency, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         remedy = "; an edge_index goes into a Data(x=…, edge_index=…)" * (matrix.shape[:1] == (2,))
@@ -88,10 +119,14 @@ def _adjacency_matrix(adjacency: Any, name: str) -> Any:
     """Return an adjacency matrix of SciPy, NumPy or PyTorch as a SciPy array."""
     if isinstance(adjacency, Tensor):
         found = adjacency.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
-        parts = found.values().numpy(), tuple(found.indices().numpy())
+        values = found.values()
+        # SciPy has no half precision.
+        values = values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+        parts = values.numpy(), tuple(found.indices().numpy())
         return sp.coo_array(parts, shape=tuple(found.shape))
     try:
-        return sp.coo_array(adjacency)
+        half = getattr(adjacency, "dtype", None) in (np.float16, np.object_)
+        return sp.coo_array(adjacency.astype(np.float64) if half else adjacency)
     except (TypeError, ValueError):
         raise DataError(
             f"{name}: {type(adjacency).__name__} is no adjacency matrix; give one of SciPy, NumPy "
@@ -149,7 +184,9 @@ def _attributes(
                 "hold the features: ppro.as_graph(graph, features=…)"
             )
     if isinstance(features, str):
-        return list(np.atleast_1d(values[features]).tolist())
+        given = values[features]
+        given = given.detach().cpu() if isinstance(given, Tensor) else given
+        return list(np.atleast_1d(given).tolist())
     return [values[key] for key in wanted]
 
 
@@ -159,7 +196,14 @@ def _edge_weights(name: str, graph: Any, weight: str) -> Tensor | None:
         return None
     if any(value is None for value in found):
         raise DataError(f"{name}: some edges have no {weight!r}; give all of them one, or none")
-    return torch.tensor(found, dtype=torch.float32)
+    try:
+        return torch.tensor(found, dtype=torch.float32)
+    except (TypeError, ValueError):
+        strange = next(value for value in found if not isinstance(value, int | float))
+        raise DataError(
+            f"{name}: an edge has the {weight} {strange!r}; give numbers, or name the attribute "
+            "that holds them: ppro.as_graph(graph, weight=…)"
+        ) from None
 
 
 def edge_weight_of(data: Any) -> Tensor | None:
@@ -170,11 +214,11 @@ def edge_weight_of(data: Any) -> Tensor | None:
     """
     weight, attribute = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))
     if weight is not None:
-        return cast(Tensor, weight).detach().cpu()
-    if not isinstance(attribute, Tensor):
+        return _one_column(_tensor(weight, "edge_weight"))
+    if attribute is None:
         return None
-    flat = attribute.detach().cpu()
-    flat = flat.squeeze(1) if flat.dim() == 2 and flat.shape[1] == 1 else flat
+    attribute = _tensor(attribute, "edge_attr")
+    flat = _one_column(attribute)
     if flat.dim() == 1 and flat.is_floating_point() and bool((flat > 0).all()):
         return flat
     warnings.warn(
@@ -183,6 +227,10 @@ def edge_weight_of(data: Any) -> Tensor | None:
         stacklevel=2,
     )
     return None
+
+
+def _one_column(values: Tensor) -> Tensor:
+    return values.squeeze(1) if values.dim() == 2 and values.shape[1] == 1 else values
 
 
 def from_data(data: Any) -> ForeignGraph:
@@ -206,7 +254,7 @@ def from_data(data: Any) -> ForeignGraph:
     }
     return ForeignGraph(
         name,
-        edges.detach().cpu(),
+        _tensor(edges, f"{name}.edge_index"),
         found,
         labels=getattr(data, "y", None),
         weight=edge_weight_of(data),

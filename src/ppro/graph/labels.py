@@ -47,7 +47,12 @@ def encoded(values: Array, known: NDArray[np.bool_], classes: Array | None) -> t
 
 def _column(values: Any, num_nodes: int, name: str) -> Array:
     if isinstance(values, Tensor):
-        values = values.detach().cpu().numpy()
+        values = values.detach().cpu()
+        values = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
+    if isinstance(values, np.ma.MaskedArray):
+        shown = np.array(np.ma.getdata(values), dtype=object)
+        shown[np.ma.getmaskarray(values)] = None
+        values = shown
     # NumPy would turn a list of names with a gap into names only, the gap among them.
     array = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -100,7 +105,7 @@ def _kind(value: Any) -> str:
         return "text"
     if isinstance(value, bool | np.bool_):
         return "truth value"
-    return "number" if isinstance(value, int | float | np.number) else "other"
+    return "number" if isinstance(value, int | float | np.integer | np.floating) else "other"
 
 
 def _whole(array: Array, known: NDArray[np.bool_], name: str) -> tuple[Array, NDArray[np.bool_]]:
@@ -109,6 +114,8 @@ def _whole(array: Array, known: NDArray[np.bool_], name: str) -> tuple[Array, ND
         array = np.where(known, array, UNLABELLED)
         _refuse(known & (array != np.floor(array)), array, name, "is not a whole number")
         _refuse(known & ~np.isfinite(array), array, name, "is infinite")
+    # As a float, for 2^63 itself is beyond 64 bits with a sign.
+    _refuse(known & (np.abs(array.astype(np.float64)) >= 2.0**63), array, name, "is too large")
     array = array.astype(np.int64)
     _refuse(known & (array < UNLABELLED), array, name, "is negative")
     return array, known & (array != UNLABELLED)
