@@ -152,3 +152,15 @@ def test_what_read_tables_refuses(tmp_path: Path) -> None:
     first, second = written(tmp_path, NODES, EDGES)
     with pytest.raises(DataError, match=r"nodes\.csv: no column 'name'"):
         ppro.PPro(**QUICK).fit(tables()).predict(ppro.read_tables(first, second))
+
+
+@pytest.mark.parametrize("cell", [[0.1, 0.2], (1, [2]), {"a": 1}, np.ones(2)])
+def test_lists_in_a_cell_are_left_out_and_told(cell: Any) -> None:
+    nodes, edges = frames()
+    nodes["embedding"] = pd.Series([cell] * len(nodes), dtype=object)
+    found = ppro.read_tables(nodes, edges, id="name", label="topic")
+    assert found.schema == tables().schema
+    assert "column embedding is left out: cells of type list" in "\n".join(found.notes)
+    named = ppro.read_tables(nodes, edges, id="name", label="topic", add_features=["embedding"])
+    with pytest.raises(ppro.DataError, match="column embedding: cells of type list"):
+        assert named.graph

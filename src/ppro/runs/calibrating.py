@@ -39,7 +39,7 @@ def threshold_of(word: str | float) -> str | float:
     """
     try:
         number = math.nan if word == BEST else float(word)
-    except ValueError:
+    except (TypeError, ValueError):
         number = -1.0
     if word != BEST and not 0 <= number <= 1:
         raise SettingsError(f"threshold {word}: give a number from 0 to 1, or {BEST}")

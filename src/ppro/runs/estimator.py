@@ -137,7 +137,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         work = Prepared(settings, self._splits(*known, self.n_runs))
         if self._searches:
             wide = self._splits(*known, max(self.n_runs, SPLITS))
-            limits: Any = {"runs": self.n_runs, "budget": self.budget, "start": start}
+            limits: Any = {"runs": self.n_runs, "budget": self._budget(), "start": start}
             work = search_settings(taken.graph, wide, given, **limits, **speed)
         kept: Any = {"checkpoint": checkpoint, "resume": resume, "backbone": self._own_backbone()}
         do = fit if work.until is None else partial(fit_until, fit, work.until)
@@ -231,7 +231,7 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
         chosen = rows[self.best_run_ % rows.shape[0]].numpy() & known
         if not chosen.any():
             raise DataError(f"{name}: no node with a label to score; give another mask")
-        return wanted.measure(*in_all_classes(chances[chosen], labels[chosen], self.classes_))
+        return wanted.number(*in_all_classes(chances[chosen], labels[chosen], self.classes_))
 
     @as_by_default()
     def describe(self, graph: Any) -> NodeDescription:

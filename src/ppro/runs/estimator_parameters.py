@@ -1,6 +1,8 @@
 """The parameters of the estimator, and the settings of each run that follow from them."""
 
+import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from ppro.errors import SettingsError
 from ppro.graph.convert import MASKS, as_mask
 from ppro.graph.core import Graph
 from ppro.search.choice import AUTO, OF_ANY_SEARCH, PLAIN, form_of_controllers, plain_settings
-from ppro.settings.limits import BUDGET
+from ppro.settings.limits import BUDGET, MOST_RUNS
 from ppro.settings.recipes import find_recipe
 from ppro.settings.settings import Settings, parse_settings
 from ppro.training.assembly import OwnBackbone
@@ -100,6 +102,10 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
             given["backbone"] = self.backbone
         if isinstance(self.settings, Settings):
             return {**self.settings.flat(), **given}
+        if not isinstance(self.settings, Mapping | None):
+            raise SettingsError(
+                f"settings {self.settings!r}: give a dict from names to values, or a ppro.Settings"
+            )
         return {**(self.settings or {}), **given}
 
     def _settings(self, given: Mapping[str, Any], graph: Graph) -> list[Settings]:
@@ -117,14 +123,16 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
             first = self.settings.replace(**given)
         else:
             first = parse_settings({**form_of_controllers(given), **given}, "settings")
-        if not isinstance(self.n_runs, int | np.integer) or self.n_runs < 1:
-            raise SettingsError(f"n_runs {self.n_runs}: give a whole number from 1")
+        if not isinstance(self.n_runs, int | np.integer) or not 1 <= self.n_runs <= MOST_RUNS:
+            raise SettingsError(
+                f"n_runs {self.n_runs}: give a whole number from 1, at most {MOST_RUNS}"
+            )
         return [first.replace(seed=first.seed + run) for run in range(self.n_runs)]
 
     def _splits(
         self, graph: Graph, brought: Mapping[str, Any], own: Mapping[str, Any], seed: int, runs: int
     ) -> Splits:
-        if not 0 < self.validation_share < 1:
+        if not _is_number(self.validation_share) or not 0 < self.validation_share < 1:
             raise SettingsError(
                 f"validation_share {self.validation_share}: give a share between 0 and 1"
             )
@@ -155,7 +163,21 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
         if unknown:
             known = ", ".join(map(str, classes))
             raise SettingsError(f"class_weight: no class {unknown[0]!r}; the classes are {known}")
-        return [float(self.class_weight.get(value, 1.0)) for value in classes.tolist()]
+        weights = [self.class_weight.get(value, 1.0) for value in classes.tolist()]
+        for weight in weights:
+            if not _is_number(weight):
+                raise SettingsError(f"class_weight: {weight!r} is no number; give a positive one")
+        return [float(weight) for weight in weights]
+
+    def _budget(self) -> float:
+        """Return the seconds of a search and the training after it."""
+        if not _is_number(self.budget) or not math.isfinite(self.budget):
+            raise SettingsError(f"budget {self.budget!r}: give some seconds, such as {BUDGET:g}")
+        return float(self.budget)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _seed(state: int | np.random.RandomState) -> int:

@@ -26,6 +26,11 @@ def explain(error: ValidationError, where: str, valid: Sequence[str], inside: st
     if problem["type"] == "missing":
         return f"{where}: the key '{key}' is missing; add it"
     message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        # Ours, said in full; what is wrong with settings together is told by no value of one.
+        message = str(problem["ctx"]["error"])
+        if not problem["loc"]:
+            return f"{where}: {message}"
     given = repr(problem["input"])
     given = given if len(given) <= LONGEST else f"{given[:LONGEST]} …"
     return f"{where}: {key}: {message[0].lower()}{message[1:]} (got {given})"

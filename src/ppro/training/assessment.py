@@ -159,7 +159,7 @@ def scores_of(
     return {
         metric.name: float(metric().of_counts(counts))
         if issubclass(metric, CountMetric)
-        else metric().measure(*pair)
+        else metric().number(*pair)
         for metric in told_metrics(chosen)
     }
 

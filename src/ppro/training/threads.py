@@ -45,9 +45,11 @@ def use_threads(count: int) -> int:
     """Let PyTorch use this many threads in the calling thread; returns the number.
 
     Raises:
-        SettingsError: they are more than a system can start.
+        SettingsError: they are no whole number, or more than a system can start.
     """
-    if not 0 < count <= MOST_CORES:
-        raise SettingsError(f"{count} threads: give 1 to {MOST_CORES}, best as many as cores")
+    if not isinstance(count, int) or not 0 < count <= MOST_CORES:
+        raise SettingsError(
+            f"{count} threads: give a whole number from 1 to {MOST_CORES}, best as many as cores"
+        )
     torch.set_num_threads(count)
     return count

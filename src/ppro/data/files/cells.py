@@ -18,6 +18,7 @@ _NUMERIC = "biuf"
 """Kinds of NumPy's types whose columns hold numbers and nothing else."""
 _LARGEST = float(np.finfo(np.float32).max)
 _MOSTLY = 0.9
+_SEVERAL = (list, tuple, dict, set, np.ndarray)
 _WITH_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _WHOLE = r"[+-]?\d+(?:[eE][+-]?\d+)?"
 _THOUSANDS = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+"
@@ -31,6 +32,9 @@ def kind_of(column: Any) -> str:
         return "nothing"
     if inferred in _NUMBERS:
         return "numbers"
+    # A frame or a Parquet file may hold a list in a cell, such as the embedding of a text.
+    if inferred == "mixed" and any(isinstance(cell, _SEVERAL) for cell in column):
+        return "list"
     return "text" if inferred in ("string", "categorical", "mixed") else str(inferred)
 
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ppro.errors import SettingsError
 from ppro.parts import METRICS
 
 Floats = NDArray[np.float64]
@@ -48,6 +49,21 @@ class Metric(ABC):
             labels: the true classes. Shape ``[m]``.
         """
 
+    def number(self, probabilities: Floats, labels: Ints) -> float:
+        """Return what :meth:`measure` says, which of a metric of a user's own may be anything.
+
+        Raises:
+            SettingsError: it is no number.
+        """
+        value = self.measure(probabilities, labels)
+        try:
+            return float(value)
+        except (TypeError, ValueError, RuntimeError):
+            raise SettingsError(
+                f"metric '{self.name}': measure gives {type(value).__name__}; give one number, NaN "
+                "where it is not defined"
+            ) from None
+
     def of_runs(self, probabilities: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
         """Return the metric of every run over the nodes that count in it. Shape ``[R]``.
 
@@ -59,7 +75,7 @@ class Metric(ABC):
         found = []
         for chances, classes, inside in zip(probabilities, labels, counted > 0, strict=True):
             told = chances[inside].detach().to("cpu", torch.float64).numpy()
-            found.append(self.measure(told, classes[inside].cpu().numpy()) if len(told) else np.nan)
+            found.append(self.number(told, classes[inside].cpu().numpy()) if len(told) else np.nan)
         return torch.tensor(found, dtype=torch.float32)
 
     @classmethod
