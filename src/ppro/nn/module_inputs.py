@@ -94,8 +94,8 @@ class EdgeAdjacency(Adjacency):
         return (passed + loops.unsqueeze(-1) * rows).unsqueeze(0)
 
     def means(self) -> Adjacency:
-        """D^-1 A over the same edges, by their weights."""
-        edges = self.edge_index, self.edge_weight, self.num_nodes, self.dtype
+        """D^-1 A over the same edges: neighbours count alike, and the node itself does not."""
+        edges = self.edge_index, self.apart().to(self.dtype), self.num_nodes, self.dtype
         form: dict[str, Any] = {"normalisation": "row", "self_loops": False}
         return EdgeAdjacency(self.weighted_sum, *edges, **form)
 

@@ -63,6 +63,15 @@ def test_attention_over_loops_and_directions() -> None:
     assert torch.isfinite(toy_model("gat", "none", self_loops=False)(x, DIRECTED)).all()
 
 
+def test_the_mean_of_the_neighbours_knows_no_weights_and_no_loops() -> None:
+    x, edges, _ = toy_graph()
+    model = toy_model("res-sage").eval()
+    loops = torch.arange(NODES).repeat(2, 1)
+    usual = model(x, edges)
+    torch.testing.assert_close(model(x, edges, torch.rand(edges.shape[1])), usual)
+    torch.testing.assert_close(model(x, torch.cat([edges, loops], 1)), usual)
+
+
 def test_a_node_alone_and_a_graph_without_edges() -> None:
     x, _, y = toy_graph()
     nothing = torch.empty(2, 0, dtype=torch.int64)
