@@ -53,3 +53,10 @@ def test_a_threshold_is_a_number_or_a_word(graph: Graph) -> None:
     for wrong in ([0.3], "zz", 2):
         with pytest.raises(SettingsError, match="give a number from 0 to 1, or best"):
             model.predict(graph, threshold=wrong)  # type: ignore[arg-type]
+
+
+def test_nothing_is_left_of_an_earlier_fit(graph: Graph) -> None:
+    model = PPro(epochs=2, hidden=8, max_steps=2, device="cpu")
+    model.fit(graph, (graph.labels == 0).long())
+    assert model.positive_class_ in (0, 1)
+    assert not hasattr(model.fit(graph), "positive_class_")

@@ -32,6 +32,8 @@ from ppro.training.fit import fit
 from ppro.training.metrics import Metric
 from ppro.training.stopping import MEASURED
 
+NOT_ALWAYS = ("embedding_", "temperature_", "threshold_", "positive_class_")
+"""Attributes that only some trainings have."""
 __all__ = ["SETTINGS", "NodeDescription", "PPro", "PProClassifier", "find_device"]
 
 
@@ -262,6 +264,9 @@ class PProClassifier(ClassifierMixin, EstimatorParameters):  # type: ignore[misc
     def _keep(self, run: TrainedRun) -> None:
         trained, nodes, facts = run.config.trained, run.nodes, run.facts
         assert trained is not None
+        for name in NOT_ALWAYS:
+            # An earlier fit may have had more to tell.
+            self.__dict__.pop(name, None)
         self.run_, self.model_ = run, run.model
         self.settings_, self.best_run_ = tuple(run_settings(run.config)), trained.best_run
         self.classes_, self.n_features_in_ = np.array(trained.classes), trained.num_features
