@@ -213,6 +213,14 @@ def test_dates_in_a_frame_are_told_of() -> None:
         as_graph((SQUARE, frame), [0, 1, 0, 1])
 
 
+def test_tables_are_told_where_to_go() -> None:
+    pd = pytest.importorskip("pandas")
+    nodes, edges = pd.DataFrame({"id": ["a", "b"]}), pd.DataFrame({"from": ["a"], "to": ["b"]})
+    for source in (nodes, (nodes, edges)):
+        with pytest.raises(DataError, match=r"give ppro.read_tables\(nodes, edges, label=…\)"):
+            as_graph(source)
+
+
 def test_arrays_and_lists_do_where_data_has_tensors() -> None:
     weight = [1.0, 2.0, 3.0, 4.0, 5.0]
     expected = as_graph(data(edge_weight=torch.tensor(weight)))

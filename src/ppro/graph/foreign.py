@@ -16,6 +16,7 @@ from ppro.errors import DataError
 MASKS = ("train_mask", "val_mask", "test_mask")
 NO_NUMBERS = ("c", "m", "M")
 """NumPy's kinds of complex numbers, durations and dates."""
+FRAMES = "of tables of nodes and edges give ppro.read_tables(nodes, edges, label=…)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +129,10 @@ def _adjacency_matrix(adjacency: Any, name: str) -> Any:
         half = getattr(adjacency, "dtype", None) in (np.float16, np.object_)
         return sp.coo_array(adjacency.astype(np.float64) if half else adjacency)
     except (TypeError, ValueError):
+        hint = f"; {FRAMES}" if hasattr(adjacency, "iloc") else ""
         raise DataError(
             f"{name}: {type(adjacency).__name__} is no adjacency matrix; give one of SciPy, NumPy "
-            "or PyTorch, and features"
+            f"or PyTorch, and features{hint}"
         ) from None
 
 
@@ -270,6 +272,8 @@ def parts_of(source: Any) -> ForeignGraph:
         return from_networkx(source)
     if hasattr(source, "edge_index"):
         return from_data(source)
+    if hasattr(source, "iloc"):
+        raise DataError(f"{type(source).__name__}: a table alone; {FRAMES}")
     several = hasattr(source, "edge_types") and hasattr(source, "to_homogeneous")
     remedy = ", such as data.to_homogeneous() with features for all nodes" if several else ""
     raise DataError(
