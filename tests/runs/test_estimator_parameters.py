@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from torch_geometric.nn import GCN
 
 from ppro import Graph, PPro, SettingsError, load_graph
 
@@ -31,6 +32,8 @@ def graph() -> Graph:
         ({"recipe": "auto", "budget": float("nan")}, "budget nan: give some seconds"),
         ({"recipe": "auto", "budget": None}, "budget None: give some seconds"),
         ({"recipe": "auto", "budget": -1}, "a budget of -1.0 s leaves no time; give some seconds"),
+        ({"recipe": "auto", "settings": {"model": "mlp"}}, "model mlp is none of them; leave the"),
+        ({"recipe": "auto", "backbone": GCN(8, 8, 2)}, "recipe auto tries networks that have a n"),
         ({"backbone": dict}, "dict is a class, but no subclass of ppro.nn.backbones.Backbone"),
         ({"backbone": ["gcn", "gcn"]}, "'gcn' is no convolution"),
         ({"max_steps": 0}, "^settings: max_steps: 0 is for the bare backbone alone; give at least"),

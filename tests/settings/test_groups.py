@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from ppro.errors import SettingsError
 from ppro.nn.backbones.appnp import APPNPSettings
@@ -70,13 +69,19 @@ def test_the_second_meaning_of_lambda2_in_version_0_1_is_read() -> None:
 
 
 def test_errors_of_python_name_the_flat_key() -> None:
-    with pytest.raises(ValidationError, match="dropout: input should be less than 1"):
+    with pytest.raises(SettingsError, match=r"^settings: dropout: input should be less than 1"):
         Settings(dropout=2)
-    with pytest.raises(ValidationError, match="consistency above 0"):
+    with pytest.raises(SettingsError, match=r"^settings: backbone grand .* consistency above 0"):
         Settings(backbone="grand")
     with pytest.raises(SettingsError, match="no metric 'auc'"):
         Settings(metric="auc")
-    with pytest.raises(ValidationError, match="a measure stands twice"):
+    with pytest.raises(SettingsError, match="unknown key 'epoch'; did you mean 'epochs'"):
+        Settings(epoch=3)
+    with pytest.raises(SettingsError, match="alpha is no setting of gcn"):
+        Settings(backbone="gcn", alpha=0.2)
+    with pytest.raises(SettingsError, match="max_steps: 0 is for the bare backbone alone"):
+        Settings.read({"max_steps": 0})
+    with pytest.raises(SettingsError, match="a measure stands twice"):
         Settings(measures=("degree", "degree"))
 
 

@@ -115,6 +115,11 @@ class EstimatorParameters(BaseEstimator):  # type: ignore[misc]
             given: what the parameters give.
             graph: the recipe "plain" brings its features to one scale.
         """
+        if self.recipe == AUTO and self._own_backbone() is not None:
+            raise SettingsError(
+                "recipe auto tries networks that have a name, and a backbone of your own has none; "
+                "leave the recipe out, or the backbone"
+            )
         if self.recipe == PLAIN:
             first = plain_settings(graph).replace(**given)
         elif self.recipe not in (None, AUTO):

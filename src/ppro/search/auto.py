@@ -28,6 +28,7 @@ from ppro.search.auto_search import Search
 from ppro.search.auto_time import Training
 from ppro.search.auto_trials import Choice
 from ppro.settings.limits import BUDGET
+from ppro.settings.settings import PPRO
 from ppro.training.threads import available_cores
 
 EDITION = 2
@@ -68,6 +69,11 @@ def choose(
         raise SettingsError(f"a budget of {budget} s leaves no time; give some seconds")
     start = time.monotonic()
     given = {**input_settings(graph), **_of_many(graph), **(fixed or {})}
+    if (model := given.get("model", PPRO)) != PPRO:
+        raise SettingsError(
+            f"a search tries the networks of PPro, and model {model} is none of them; leave the "
+            "model out, or the search"
+        )
     cores = threads or available_cores()
     check_direction(graph, given.get("direction", "both"))
     race = Race(graph, splits, given, device or torch.device("cpu"), cores, tell)

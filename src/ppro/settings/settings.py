@@ -34,7 +34,13 @@ _GROUPS: dict[str, type[Group]] = {
 """The groups that every network has; that of the network itself depends on its class."""
 
 
-class Settings(BaseModel):
+class _Called(type(BaseModel)):  # type: ignore[misc]
+    # What is wrong with keywords in Python is told as what is wrong in a file.
+    def __call__(cls, **values: Any) -> Any:
+        return parse_settings(values, "settings")
+
+
+class Settings(BaseModel, metaclass=_Called):
     """Everything that decides the outcome of a run, apart from the graph and its split.
 
     Settings lie in groups, and every setting has a name of its own among all of them, so they can
@@ -75,9 +81,8 @@ class Settings(BaseModel):
     def _known(cls, name: str, info: Any) -> str:
         if info.field_name == "model" and name == PPRO:
             return name
-        return {"model": RIVALS, "strategy": STRATEGIES, "backbone": BACKBONES}[
-            info.field_name
-        ].check(name)
+        registries = {"model": RIVALS, "strategy": STRATEGIES, "backbone": BACKBONES}
+        return registries[info.field_name].check(name)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -102,7 +107,7 @@ class Settings(BaseModel):
         Version 0.1 saved the settings of every network; those that this one does not have are
         left out, as they played no part.
         """
-        return cls.model_validate(without_foreign(values))
+        return parse_settings(without_foreign(values), "settings")
 
     def flat(self) -> dict[str, Any]:
         """Return every setting under its own name."""
