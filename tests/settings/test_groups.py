@@ -91,7 +91,11 @@ def test_the_word_of_version_0_1_for_the_selection_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("Upper", "use small letters"), ("gcn", "the package has one; choose another name")],
+    [
+        ("Upper", "use small letters"),
+        (3, "use small letters"),
+        ("gcn", "the package has one; choose another name"),
+    ],
 )
 def test_names_of_parts(name: str, told: str) -> None:
     with pytest.raises(SettingsError, match=told):

@@ -80,7 +80,7 @@ class Registry:
         Raises:
             SettingsError: the name is not one, or a part of the package has it.
         """
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", str(name)):
             raise SettingsError(
                 f"{self.kind} name '{name}': use small letters, digits and hyphens, a letter first"
             )
