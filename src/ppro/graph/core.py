@@ -103,6 +103,8 @@ class Graph:
         Raises:
             DataError: a shape, type or value is wrong; the message says which.
         """
+        given = {"edges": edges, "features": features, "labels": labels}
+        _check_tensors(name, **given, edge_weight=edge_weight)
         labels = _checked_labels(name, labels)
         features = _checked_features(name, features, labels.shape[0])
         edges = _checked_edges(name, edges, labels.shape[0])
@@ -154,6 +156,15 @@ def _kept_arcs(arcs: Tensor, weight: Tensor | None, directed: bool | None) -> Te
     same = bool(arcs.all()) if weight is None else torch.equal(arcs, weight)
     unclear = directed is None and 2 * int(arcs.count_nonzero()) == arcs.shape[0]
     return None if same or unclear or directed is False else arcs
+
+
+def _check_tensors(name: str, **parts: Tensor | None) -> None:
+    for what, part in parts.items():
+        if part is not None and not isinstance(part, Tensor):
+            raise DataError(
+                f"{name}: {what} of type {type(part).__name__}; give a tensor: torch.as_tensor(…), "
+                "or have ppro.as_graph make the graph"
+            )
 
 
 def _checked_labels(name: str, labels: Tensor) -> Tensor:
