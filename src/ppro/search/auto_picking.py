@@ -44,6 +44,19 @@ def promising(racers: Sequence[Racer]) -> list[Racer]:
     return sorted(going, key=expected, reverse=True)
 
 
+def within(racers: Sequence[Racer], epochs: int, room: float, fewest: int) -> list[Racer]:
+    """Return the racers that have time for so many epochs, the least promising left out.
+
+    Args:
+        room: seconds that they may take.
+        fewest: how many are kept in any case.
+    """
+    kept = promising(racers)
+    while len(kept) > fewest and room < sum(r.epoch_seconds * (epochs - r.epochs) for r in kept):
+        kept.pop()
+    return kept
+
+
 def going_on(racers: Sequence[Racer], number: int) -> list[Racer]:
     """Return the racers that go on: the best, of different families where these are near it.
 

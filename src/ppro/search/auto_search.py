@@ -17,9 +17,9 @@ from ppro.search.auto_picking import (
     near_best,
     of_each_kind,
     price_of_controllers,
-    promising,
     rank,
     runs_to_tell,
+    within,
 )
 from ppro.search.auto_race import Race, Racer, common_epochs, trials_of
 from ppro.search.auto_time import SIDE_BY_SIDE, Training
@@ -34,13 +34,11 @@ GLANCE, LEAST_EPOCHS, USUAL_EPOCHS = 10, 30, 60
 and that come before runs."""
 FIRST_EPOCHS, SECOND_EPOCHS = 80, 200
 """Epochs of the first two rungs, at most."""
-STEP = 5
-"""Epochs between two looks at the clock."""
-GLANCED = 0.5
-"""Share of the first rung that the first of these may take."""
+STEP, GLANCED = 5, 0.5
+"""Epochs between two looks at the clock, and the share of the first rung that a glance may take."""
 FEWEST = 3
 """Candidates that compete, where any do."""
-KEPT, VARIED, VARIATIONS = 4, 2, 8
+KEPT, VARIED, VARIATIONS = 5, 2, 8
 """Candidates that go on after the first rung, how many are varied, and how often."""
 LAST, ROUNDS = 3, 6
 """How many of the best train on further seeds while there is time, and how often."""
@@ -82,18 +80,15 @@ class Search:
         later = later._shorter(kept)._longer(kept, taught=self.strategy != "none")
         alive = [*kept, *later._third(kept)] if self._is_bare else later._taught(kept)
         trials = later._longer(alive)._settled(alive, alive[0].runs)
-        names = {trial.candidate.name for trial in trials}
+        winner, names = trials[0].candidate, {trial.candidate.name for trial in trials}
         others = sorted((t for t in tried if t.candidate.name not in names), key=rank)
-        winner = trials[0].candidate
         cost = next(racer.run_seconds for racer in alive if winner in racer.candidates)
-        settings = winner.settings(self.race.given)
-        return Choice(settings, (*trials, *others), self._spent(), cost)
+        return Choice(winner.settings(self.race.given), (*trials, *others), self._spent(), cost)
 
     def _longer(self, racers: Sequence[Racer], taught: bool = False) -> Self:
         """Return the search with the time that training the best of them will leave."""
-        if self.training is None:
-            return self
-        return replace(self, until=max(self.until, self.training.begins(racers, taught)))
+        until = self.until if self.training is None else self.training.begins(racers, taught)
+        return replace(self, until=max(self.until, until))
 
     def _shorter(self, racers: Sequence[Racer]) -> Self:
         """Return the search without the time that the best, still learning, needs afterwards."""
@@ -121,8 +116,8 @@ class Search:
         told = "there is no time to try others; a larger --budget has it"
         candidate = candidate if self._is_bare else self._wanted(candidate)[0]
         trial = Trial(candidate, (), racer.seconds, metric=racer.metric.name)
-        settings = candidate.settings(self.race.given)
-        return Choice(settings, (trial,), self._spent(), racer.epoch_seconds, told)
+        own = candidate.settings(self.race.given), (trial,)
+        return Choice(*own, self._spent(), racer.epoch_seconds, told)
 
     def _affordable(
         self, candidates: Sequence[Candidate], first: Racer
@@ -148,11 +143,7 @@ class Search:
         The least promising are left out until the others reach enough epochs.
         """
         room = (self._share(FIRST) - time.monotonic()) * self._speed
-        kept = promising(racers)
-        while len(kept) > FEWEST and room < sum(
-            racer.epoch_seconds * (LEAST_EPOCHS - racer.epochs) for racer in kept
-        ):
-            kept.pop()
+        kept = within(racers, LEAST_EPOCHS, room, FEWEST)
         if len(kept) < len(racers):
             self.race.say(f"{len(racers) - len(kept)} left out for want of time")
         return kept
@@ -301,8 +292,8 @@ class Search:
 
     def _share(self, share: float) -> float:
         """Return the moment at which a share of the time is over."""
-        share *= 1.0 if self._is_bare else BEFORE_CONTROLLERS
-        return self.start + share * (self.until - self.start)
+        of_all = 1.0 if self._is_bare else BEFORE_CONTROLLERS
+        return self.start + of_all * share * (self.until - self.start)
 
     def _spent(self) -> float:
         return time.monotonic() - self.start

@@ -13,7 +13,7 @@ SIDE_BY_SIDE = 0.8
 EPOCHS, TAUGHT_EPOCHS = 500, 250
 """Epochs that a training is left time for, without controllers and with them, which are dear; the
 clock ends those that would need more."""
-LEARNERS_EPOCHS = 300
+LEARNERS_EPOCHS = 220
 """Epochs that a training is left time for where its network was learning to the last: these come
 before longer rungs."""
 ABLE = 3
