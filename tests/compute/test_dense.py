@@ -5,7 +5,13 @@ import torch
 from torch import Tensor
 
 from ppro.compute import dense
-from ppro.compute.dense import NARROW, added_product, matrix_product, product
+from ppro.compute.dense import (
+    NARROW,
+    added_product,
+    adjoint_product,
+    matrix_product,
+    product,
+)
 from ppro.compute.layers import RunLinear, generators
 from tests.support import tensor64
 
@@ -129,6 +135,12 @@ def test_a_product_of_one_run_needs_no_run_dimension() -> None:
     x, weight = tensor64(3000, 40), tensor64(40, 16, seed=1)
     assert _error(matrix_product(x.float(), weight.float()), x @ weight) < 1e-6
     torch.testing.assert_close(matrix_product(x, weight), x @ weight)
+
+
+def test_a_gradient_of_weights_needs_no_run_dimension() -> None:
+    x, g = tensor64(3000, 40), tensor64(3000, 16, seed=1)
+    assert _error(adjoint_product(x.float(), g.float()), x.t() @ g) < 1e-6
+    torch.testing.assert_close(adjoint_product(x, g), x.t() @ g)
 
 
 def test_without_onednn_the_library_serves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,8 @@ def added_product(total: Tensor, x: Tensor, weight: Tensor) -> Tensor:
     """
     if not (_is_plain(x, weight) and _suits_onednn(x)):
         return torch.baddbmm(total, x, weight)
-    return product(x, weight) + total
+    made = product(x, weight)
+    return made + total if made.requires_grad or total.requires_grad else made.add_(total)
 
 
 def matrix_product(x: Tensor, weight: Tensor) -> Tensor:
@@ -51,6 +52,14 @@ def matrix_product(x: Tensor, weight: Tensor) -> Tensor:
     if not (_is_plain(x.unsqueeze(0), weight.unsqueeze(0)) and _suits_onednn(x)):
         return torch.mm(x, weight)
     return _onednn(x, weight, None)
+
+
+def adjoint_product(x: Tensor, g: Tensor) -> Tensor:
+    """xᵀ g of one run without autograd. Shapes: ``[m, in]`` and ``[m, out]`` to ``[in, out]``."""
+    if not (_is_plain(x.t().unsqueeze(0), g.unsqueeze(0)) and _suits_onednn(x)):
+        return torch.mm(x.t(), g)
+    # From the other side, where x lies in rows.
+    return _onednn(g.t().contiguous(), x, None).t()
 
 
 def _is_plain(x: Tensor, weight: Tensor) -> bool:
@@ -84,7 +93,7 @@ def _suits_onednn(x: Tensor) -> bool:
 
 
 def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x W + b of one run, without autograd."""
+    """x W + b of one run, without autograd. x may have a dimension of one in front."""
     assert _ONEDNN is not None
     return _ONEDNN(x, weight.t(), bias, "none", [], "")
 
@@ -93,9 +102,10 @@ def _of_runs(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W + b of every run by the fastest way, without autograd."""
     if _suits_onednn(x):
         biases = [None] * len(weight) if bias is None else bias.unbind()
+        if len(weight) == 1:
+            return _onednn(x, weight[0], biases[0])
         parts = zip(x.unbind(), weight.unbind(), biases, strict=True)
-        made = [_onednn(*part) for part in parts]
-        return made[0].unsqueeze(0) if len(made) == 1 else torch.stack(made)
+        return torch.stack([_onednn(*part) for part in parts])
     if weight.shape[-1] >= NARROW or x.shape[1] < MANY_ROWS:
         return _library(x, weight, bias)
     turned = torch.bmm(weight.transpose(1, 2), x.transpose(1, 2))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ppro.compute.dense import matrix_product
+from ppro.compute.dense import adjoint_product, matrix_product
 from ppro.compute.noise import Noise, element_ids, matrix_ids
 from ppro.compute.sparse import compact, multiply, row_indices, transpose
 
@@ -109,7 +109,9 @@ class DenseDropped:
         if noise is None and right.is_cuda:
             return torch.matmul(self.matrix, right)
         if noise is None:
-            return torch.stack([self._of_run(each) for each in right])
+            of_run = adjoint_product if self.turned else matrix_product
+            made = [of_run(self.x, each) for each in right]
+            return made[0].unsqueeze(0) if len(made) == 1 else torch.stack(made)
         if right.is_cuda:
             return torch.bmm(self._dropped(noise), right)
         rows = self.x.shape[1 if self.turned else 0]
@@ -118,12 +120,6 @@ class DenseDropped:
             # One run at a time: X of all runs at once may not fit memory.
             out[run] = matrix_product(self._dropped(noise.run(run))[0], right[run])
         return out
-
-    def _of_run(self, right: Tensor) -> Tensor:
-        """M right of one run. The transpose goes from the other side, where X lies in rows."""
-        if self.turned:
-            return matrix_product(right.t().contiguous(), self.x).t()
-        return matrix_product(self.x, right)
 
     def _dropped(self, noise: Noise) -> Tensor:
         """dropout(M) of every run, made in the order in which X lies in memory."""
