@@ -1,8 +1,8 @@
 """Products of dense matrices with the weights of every run.
 
-On a CPU those in single precision go through oneDNN, which PyTorch brings along: its products of
-tall matrices take half of the time of BLAS or less where the processor is not of the kind that BLAS
-was written for, at the same precision, and as long where it is.
+On a CPU those in single precision go through oneDNN, which PyTorch brings along: on the AMD
+processor where both were timed, its products of tall matrices took less than half of the time of
+BLAS, at the same precision.
 """
 
 from collections.abc import Callable
