@@ -296,7 +296,17 @@ CORPUS: dict[str, tuple[Make, str]] = {
         tables(NODES.replace("train", "none"), None, *SPLIT),
         "nodes.csv, column part: no node is train",
     ),
-    "no validation": (tables(NODES.replace("val", "none"), None, *SPLIT), "no node is val"),
+    "no validation": (
+        tables(
+            "id,age,topic,part\n"
+            + "".join(
+                f"n{k},{k % 3},{'xy'[k % 2]},{'none' if k > 1 else 'train'}\n" for k in range(10)
+            ),
+            None,
+            *SPLIT,
+        ),
+        "no node is val, and no class has a second training node to spare",
+    ),
     "unlabelled training": (
         tables(swapped("20,A,x", "20,A,"), None, *SPLIT),
         "nodes.csv, row 1, column part: train, but the node has no label",

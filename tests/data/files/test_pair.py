@@ -244,3 +244,22 @@ class TestNewTables:
         schema = reading(tmp_path / "a", nodes, edges).schema
         with pytest.raises(DataError, match="row 2, column a: 1e\\+38 is too far from the values"):
             reading(tmp_path / "b", "id,a\n0,1\n1,1e38\n", edges, schema)
+
+
+def test_where_no_node_validates_some_of_the_training_nodes_do(tmp_path: Path) -> None:
+    """Tables often say train and test alone; the same nodes are held out every time."""
+    nodes = "id,age,topic,part\n" + "".join(
+        f"n{k},{k % 7},{'xy'[k % 2]},{'test' if k % 4 == 3 else 'train'}\n" for k in range(40)
+    )
+    edges = "source,target\n" + "".join(f"n{k},n{(k + 1) % 40}\n" for k in range(40))
+    found, again = (
+        reading(tmp_path / name, nodes, edges, split_column="part") for name in ("a", "b")
+    )
+    assert "no node is val, so 6 of the training nodes validate" in "\n".join(found.notes)
+    assert found.masks is not None
+    assert again.masks is not None
+    train, val, test = found.masks.train, found.masks.val, found.masks.test
+    assert (int(train.sum()), int(val.sum()), int(test.sum())) == (24, 6, 10)
+    assert not (train & val).any()
+    assert (val == again.masks.val).all()
+    assert set(found.graph.labels[torch.from_numpy(val[0])].tolist()) == {0, 1}

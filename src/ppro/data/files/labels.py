@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from ppro.data.files.cells import texts
 from ppro.data.files.tables import MISSING, arrow
 from ppro.data.readers.raw import IntArray, Masks
+from ppro.data.splits import hold_out
 from ppro.errors import DataError
 from ppro.graph.core import UNLABELLED
 
@@ -87,6 +89,10 @@ def _known_labels(column: Any) -> list[str]:
     return [minus if _is_number(name) and _whole(name) == minus else name for name in names]
 
 
+HELD_OUT = 0.2
+"""Share of the training nodes that validates where a split names none for it."""
+
+
 def says_parts(column: Any) -> tuple[bool, list[str]]:
     """Tell whether a column reads like a split, and which words of it are none of its parts."""
     words = {word.lower(): word for word in texts(column.drop_duplicates())}
@@ -95,8 +101,11 @@ def says_parts(column: Any) -> tuple[bool, list[str]]:
     return "train" in parts and "" not in parts and bool(parts & {"val", "test", "other"}), other
 
 
-def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
-    """Return the masks that a split column states, for a single run."""
+def split_masks(path: Path, column: Any, labels: IntArray) -> tuple[Masks, list[str]]:
+    """Return the masks that a split column states, for a single run, and notes on them.
+
+    Where no node is to validate, a share of the training nodes does.
+    """
     parts = [PARTS.get(word.lower(), "") for word in texts(column)]
     for row, part in enumerate(parts):
         where = f"{path}, row {row + 1}, column {column.name}"
@@ -108,10 +117,21 @@ def split_masks(path: Path, column: Any, labels: IntArray) -> Masks:
     masks = {
         name: np.array([[part == name for part in parts]]) for name in ("train", "val", "test")
     }
-    for name in ("train", "val"):
-        if not masks[name].any():
-            raise DataError(f"{path}, column {column.name}: no node is {name}; mark some as {name}")
-    return Masks(masks["train"], masks["val"], masks["test"])
+    where = f"{path}, column {column.name}"
+    if not masks["train"].any():
+        raise DataError(f"{where}: no node is train; mark some as train")
+    if masks["val"].any():
+        return Masks(masks["train"], masks["val"], masks["test"]), []
+    known = torch.from_numpy(labels), torch.from_numpy(masks["train"][0])
+    try:
+        held = hold_out(*known, seed=0, share=HELD_OUT).numpy()[None]
+    except DataError:
+        raise DataError(
+            f"{where}: no node is val, and no class has a second training node to spare; mark some "
+            "as val, or label more"
+        ) from None
+    told = f"{where}: no node is val, so {held.sum()} of the training nodes validate"
+    return Masks(masks["train"] & ~held, held, masks["test"]), [told]
 
 
 def _is_number(text: str) -> bool:

@@ -195,7 +195,8 @@ def graph_of(pair: Pair, layout: Layout, schema: Schema | None = None) -> Readin
     weights = None if weight is None else edge_weights(pair.edge_file, pair.edges[weight])
     masks = None
     if layout.split_column is not None:
-        masks = split_masks(pair.node_file, pair.nodes[layout.split_column], labels)
+        masks, of_split = split_masks(pair.node_file, pair.nodes[layout.split_column], labels)
+        notes += of_split
     parts = FileParts(pair.name, pairs, features, labels, weights, pair.ids, pair.directed)
     everything = (*pair.notes, *of_ids, *notes, *of_labels, *of_features)
     return finished(pair.edge_file, parts, schema, masks, everything, new=new)
