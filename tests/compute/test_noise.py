@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ppro.compute import noise
+from ppro.compute import cpu_noise, noise
 from ppro.compute.noise import element_ids, matrix_ids
 from tests.support import noise_of
 
@@ -165,6 +165,7 @@ def test_a_cpu_drops_what_the_formula_says(
     torch.set_num_threads(threads)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(noise, "BLOCK", 16)
+        patch.setattr(cpu_noise, "BLOCKS_PER_THREAD", 4)
         assert torch.equal(made.scale(ids, site), scale)
         assert torch.equal(made.drop(values, ids, site), values * scale)
         rows = torch.arange(30).unsqueeze(0)

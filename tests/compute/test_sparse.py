@@ -40,6 +40,7 @@ def dense_product(matrix: Tensor, values: Tensor | None, h: Tensor) -> Tensor:
     dtype=st.sampled_from([torch.float32, torch.float64]),
     own_values=st.booleans(),
     mixed=st.booleans(),
+    alpha=st.sampled_from([1.0, 0.7]),
     seed=seeds,
 )
 def test_multiply_is_the_dense_product_of_every_run(
@@ -49,6 +50,7 @@ def test_multiply_is_the_dense_product_of_every_run(
     dtype: torch.dtype,
     own_values: bool,
     mixed: bool,
+    alpha: float,
     seed: int,
 ) -> None:
     rows, columns = shape
@@ -57,12 +59,12 @@ def test_multiply_is_the_dense_product_of_every_run(
     values = tensor64(runs, nnz, seed=seed + 1).to(dtype) if own_values else None
     h = tensor64(runs, columns, width, seed=seed + 2).to(dtype)
     other = tensor64(runs, rows, width, seed=seed + 3).to(dtype) if mixed else None
-    expected = 0.7 * dense_product(matrix, values, h)
+    expected = alpha * dense_product(matrix, values, h)
     if other is not None:
         expected = expected + 0.3 * other.double()
     # A buffer full of NaN shows whether it is read.
     for out in (None, torch.full((runs, rows, width), torch.nan, dtype=dtype)):
-        found = multiply(matrix, h, values=values, alpha=0.7, other=other, beta=0.3, out=out)
+        found = multiply(matrix, h, values=values, alpha=alpha, other=other, beta=0.3, out=out)
         tolerance = 1e-12 if dtype == torch.float64 else 1e-5
         torch.testing.assert_close(found.double(), expected, atol=tolerance, rtol=tolerance)
         assert out is None or found.data_ptr() == out.data_ptr()

@@ -58,6 +58,23 @@ def test_cores_grow_with_the_runs_and_with_what_propagates() -> None:
     assert threads.worth_cores(large, raw, 4) < counts[-1]
 
 
+@pytest.mark.usefixtures("eight_cores")
+def test_cores_grow_with_the_features_that_are_filled() -> None:
+    """The first layer may be dearer than a step, in which three class scores propagate."""
+    nodes, scores = 10_000, Settings(hidden=64, form="class")
+    features = torch.zeros(nodes, 500)
+    ring = torch.stack([torch.arange(nodes), torch.arange(1, nodes + 1) % nodes])
+    labels = torch.arange(nodes) % 3
+    empty = Graph.build("empty", ring, features, labels)
+    assert threads.worth_cores(empty, scores, 1) == 1
+    features[:, :100] = 1.0
+    full, sparse = (
+        Graph.build("full", ring, x, labels) for x in (features, features.to_sparse_csr())
+    )
+    assert full.filled_features == sparse.filled_features == 100 * nodes
+    assert threads.worth_cores(full, scores, 1) == threads.worth_cores(sparse, scores, 1) == 8
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.integers(1, 64), st.integers(1, 64))
 def test_cores_are_shared_out_without_a_worker_too_many(cores: int, runs: int) -> None:

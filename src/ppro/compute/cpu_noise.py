@@ -16,8 +16,9 @@ from ppro.compute.blocks import each_block, row_blocks
 ALL_BITS = 2**32 - 1
 _MULTIPLIERS = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 _SHIFTS = np.uint32(16), np.uint32(13)
-BLOCKS_PER_THREAD = 4
-"""Blocks from which another thread is worth its start."""
+BLOCKS_PER_THREAD = 64
+"""Blocks from which another thread is worth its start: threads of Python wait for each other
+between two calls of NumPy, and for the threads of PyTorch to come to rest."""
 
 
 def mixed(number: int) -> int:

@@ -95,6 +95,9 @@ def multiply(
     Returns:
         Shape ``[R, rows, d]``.
     """
+    if out is None and h.shape[0] == 1 and _is_one_bag_product(matrix, h, alpha, other):
+        left = matrix if values is None else with_values(matrix, values[0])
+        return _bags(left.crow_indices(), left.col_indices(), left.values(), h[0]).unsqueeze(0)
     if out is None:
         out = h.new_empty(h.shape[0], matrix.shape[0], h.shape[2])
     if h.is_cuda and (kernel := _gpu_kernel()) is not None:
@@ -132,8 +135,7 @@ def _bagged(
     """
     starts, columns, values = left.crow_indices(), left.col_indices(), left.values()
     if out.numel() < HUGE:
-        product = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
-        _combine(product, alpha, other, beta, out)
+        _combine(_bags(starts, columns, values, h), alpha, other, beta, out)
         return
 
     width, h = h.shape[1], _in_lines(h)
@@ -141,12 +143,23 @@ def _bagged(
     @torch.no_grad()
     def work(rows: slice) -> None:
         begin, end = int(starts[rows.start]), int(starts[rows.stop])
-        bags = starts[rows.start : rows.stop + 1] - begin
-        parts = columns[begin:end], bags, False, 0, False, values[begin:end], True
-        product = torch.embedding_bag(h, *parts)[0][:, :width]
+        own = starts[rows.start : rows.stop + 1] - begin
+        product = _bags(own, columns[begin:end], values[begin:end], h)[:, :width]
         _combine(product, alpha, None if other is None else other[rows], beta, out[rows])
 
     each_block(work, row_blocks(out.shape[0], BLOCK_ROWS))
+
+
+def _bags(starts: Tensor, columns: Tensor, values: Tensor, h: Tensor) -> Tensor:
+    """Return the rows of a product as weighted bags of rows of h."""
+    made: Tensor = torch.embedding_bag(h, columns, starts, False, 0, False, values, True)[0]
+    return made
+
+
+def _is_one_bag_product(matrix: Tensor, h: Tensor, alpha: float, other: Tensor | None) -> bool:
+    """Tell whether the kernel's own result, of one run, is the product asked for."""
+    plain = alpha == 1.0 and other is None and matrix.shape[0] * h.shape[2] < HUGE
+    return plain and _suits_bags(h[0])
 
 
 def _in_lines(h: Tensor) -> Tensor:

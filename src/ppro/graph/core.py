@@ -73,6 +73,12 @@ class Graph:
         return int(self.features.shape[1])
 
     @property
+    def filled_features(self) -> int:
+        """Number of features of all nodes that are not zero."""
+        x = self.features
+        return x.values().numel() if x.layout == torch.sparse_csr else int(x.count_nonzero())
+
+    @property
     def num_classes(self) -> int:
         """Number of classes, c."""
         return len(self.class_names)

@@ -82,3 +82,8 @@ class LargeGraph(Graph):
     def num_features(self) -> int:
         """Number of features, f."""
         return self.rows.shape[1]
+
+    @property
+    def filled_features(self) -> int:
+        """Number of features of all nodes: to leave those that are zero out would read the file."""
+        return self.num_nodes * self.num_features

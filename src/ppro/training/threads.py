@@ -13,6 +13,9 @@ from ppro.training.memory import Sizes, propagated_width
 
 WORK_PER_CORE = 2_000_000
 """Multiply-adds of one propagation step that are worth a core of their own."""
+OF_FEATURES = 0.25
+"""What a multiply-add of the features with the first layer counts: it comes once in a pass, and
+fetches rows of a matrix that caches hold."""
 
 
 def available_cores() -> int:
@@ -26,12 +29,14 @@ def available_cores() -> int:
 
 
 def worth_cores(graph: Graph, settings: Settings, runs: int) -> int:
-    """Return how many cores the work of one propagation step keeps busy, at most those there are.
+    """Return how many cores the dearest product of a pass keeps busy, at most those there are.
 
     The choice depends on the work alone, not on the load, so equal trainings give equal bits.
     """
     width = propagated_width(Sizes.of(graph), settings)
-    work = (2 * graph.num_edges + graph.num_nodes) * width * runs * networks_of(settings)
+    of_step = (2 * graph.num_edges + graph.num_nodes) * width
+    of_features = int(OF_FEATURES * graph.filled_features * settings.network.hidden)
+    work = max(of_step, of_features) * runs * networks_of(settings)
     return max(1, min(available_cores(), work // WORK_PER_CORE))
 
 
