@@ -8,8 +8,8 @@ from typing import Any
 from ppro.errors import RunError
 from ppro.paper.bench.tables import Row, form_of, forms_table, label, limit_table, speed_table
 
-BARS = 3
-"""Fewer are not worth a panel of the picture."""
+BARS, PER_CASE = 3, 0.8
+"""Fewer bars are not worth a panel of the picture; inches of a case, for its name to fit."""
 _INTRO = """# Speed
 
 Written by `ppro bench --render` from the files under `results/bench`; `ppro bench --out FILE`
@@ -17,10 +17,11 @@ measures a machine. An epoch of ours is a whole one: for L2B and L2U both passes
 controllers and the validation. PyG is the same network of `torch_geometric.nn` without controllers,
 with Adam and a validation in every epoch: for L2B and L2U its APPNP between two linear layers.
 Hidden width 64. All are timed in turn in one process; times are medians, with one thread on a CPU
-those of the processor, which others do not lengthen. The peer always trains one model; ours trains
-as many as the column *runs* says. ε is 1 for L2B, so that all nodes go to the end: its costliest
-case. Rows with judges are of controllers that compare (`teaching=compare`): the training nodes
-themselves, or three further backbones that are each blind to a fold.
+those of the processor, which others do not lengthen. Ours and the peer have as many threads as the
+column *threads* says. The peer always trains one model; ours trains as many as the column *runs*
+says. ε is 1 for L2B, so that all nodes go to the end: its costliest case. Rows with judges are of
+controllers that compare (`teaching=compare`): the training nodes themselves, or three further
+backbones that are each blind to a fold.
 
 The peer comes in several forms, and the fastest counts: *documented* as the docs of PyG write it
 (a list of edges, dense features); *cached*, where layers normalise the graph once and Adam is one
@@ -172,7 +173,8 @@ def draw(reports: Mapping[str, Any], path: Path) -> None:
         ) from None
     drawn = {name: _drawn(report) for name, report in reports.items()}
     shown = {name: rows for name, rows in drawn.items() if len(rows) >= BARS} or drawn
-    figure = Figure(figsize=(12, 4.5 * len(shown)), layout="constrained")
+    width = max(12.0, PER_CASE * max(len(rows) for rows in shown.values()))
+    figure = Figure(figsize=(width, 4.5 * len(shown)), layout="constrained")
     for panel, (name, rows) in enumerate(shown.items(), start=1):
         axes = figure.add_subplot(len(shown), 1, panel)
         places = range(len(rows))
