@@ -136,6 +136,21 @@ def test_agreement_is_for_few_labels_and_some_layers_for_many() -> None:
     assert auto.suitable(fewer) == [c for c in CANDIDATES if not c.many_labels]
 
 
+def test_a_large_first_layer_has_rows_of_length_one_unless_a_user_scales_them() -> None:
+    _, splits = small()
+    (large,) = (c for c in CANDIDATES if c.scale)
+    measured = {"feature_norm": "none", "feature_spread": (2.0,), "feature_length": 3.0}
+    found = large.settings({**measured, "hidden": 8})
+    assert found.flat()["first_layer"] == "scaled"
+    assert (found.inputs.feature_norm, found.inputs.feature_length) == ("unit", 1.0)
+    assert found.inputs.feature_spread == (2.0,)
+    for other in (*large.variations(measured), *large.controlled()):
+        assert other.settings(measured).inputs == found.inputs
+    assert large in auto.suitable(splits, measured)
+    for fixed in ({"feature_norm": "row"}, {"backbone": "gcn"}, {"first_layer": "glorot"}):
+        assert large not in auto.suitable(splits, {**measured, **fixed}, fixed)
+
+
 def test_the_budget_is_kept() -> None:
     graph, splits = small()
     auto.choose(graph, splits, budget=0.2, threads=1)  # warm caches

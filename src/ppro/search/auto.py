@@ -31,7 +31,7 @@ from ppro.settings.limits import BUDGET
 from ppro.settings.settings import PPRO
 from ppro.training.threads import available_cores
 
-EDITION = 3
+EDITION = 4
 """Number of the candidates and rungs as they are now; a measurement says which it is of."""
 FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""
@@ -81,7 +81,7 @@ def choose(
     is_open = enough and seems_directed(graph) and "direction" not in given
     kind = DirectedSearch if is_open else Search
     search = kind(race, strategy, start, start + budget, training)
-    return search.choice(suitable(splits, given))
+    return search.choice(suitable(splits, given, fixed or {}))
 
 
 class DirectedSearch(Search):
@@ -136,8 +136,17 @@ def _of_many(graph: Graph) -> dict[str, Any]:
     return {"feature_dropout": 0.0} if count > MANY_FEATURES else {}
 
 
-def suitable(splits: Splits, given: Mapping[str, Any] | None = None) -> list[Candidate]:
-    """Return the candidates that can make sense with so many labels."""
+def suitable(
+    splits: Splits,
+    given: Mapping[str, Any] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+) -> list[Candidate]:
+    """Return the candidates that can make sense with so many labels.
+
+    Args:
+        given: settings that all of them have.
+        fixed: those of them that a user asked for.
+    """
     few = float(splits.train[0].float().mean()) < FEW_LABELS
     found = [c for c in CANDIDATES if not (c.many_labels if few else c.few_labels)]
-    return distinct(found, given or {})
+    return distinct([c for c in found if c.agrees_with(fixed or {})], given or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppro.settings.settings import Settings, without_foreign
@@ -22,6 +22,8 @@ _BESIDE = {"concat": True, "alpha": 0.1}
 _STRONG = {"dropout": 0.8, "weight_decay": 5e-3}
 """What keeps a network from learning a few nodes by heart."""
 _APART = {"concat": True, "alpha": 0.0, "self_loops": False}
+_LARGE = {"first_layer": "scaled", "feature_dropout": 0.0}
+"""Weights of a size that suits rows of length one, of which nothing is dropped."""
 _LAYERED = {"backbone": "res-gcn", "lr": 0.01}
 _DEEP = {"backbone": "res-sage", "norm": "batch", "lr": 0.01, "dropout": 0.2, "weight_decay": 5e-5}
 """Many layers together drop and shrink much even where each does little."""
@@ -40,6 +42,7 @@ class Candidate:
         few_labels: whether it needs nodes without labels to learn from.
         many_labels: whether it needs more labels than a few to learn from.
         kind: the name of what it varies in numbers alone.
+        scale: settings of the features in place of those that suit most networks.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Candidate:
     few_labels: bool = False
     many_labels: bool = False
     kind: str = ""
+    scale: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A candidate is of its own kind unless it varies another."""
@@ -59,7 +63,11 @@ class Candidate:
         """Return the settings of this candidate with those that are given, where it has them."""
         own = {**_SHARED, **self.changes}
         more = without_foreign(given, {**own, **given})
-        return Settings.read({**own, **more})
+        return Settings.read({**own, **more, **self.scale})
+
+    def agrees_with(self, fixed: Mapping[str, Any]) -> bool:
+        """Tell whether a user who fixed these settings leaves it a scale of its own."""
+        return not self.scale or not fixed.keys() & {*self.scale, "backbone", "first_layer"}
 
     @property
     def strategy(self) -> str:
@@ -171,6 +179,12 @@ CANDIDATES = (
         {**_APART, "max_steps": 1, "weight_decay": DECAYS[-1], "lr": 0.03},
     ),
     Candidate(
+        "neighbours apart, large first layer",
+        "a node is unlike its neighbours, and its features say little each",
+        {**_APART, "max_steps": 2, "lr": 0.05, "dropout": 0.7, **_LARGE},
+        scale={"feature_norm": "unit", "feature_length": 1.0},
+    ),
+    Candidate(
         "normalised GCN",
         "neighbours are alike, and labels are many",
         {**_LAYERED, "max_steps": 1, "linear_first": False, "residual": False},
@@ -198,7 +212,7 @@ CANDIDATES = (
     Candidate(
         "neighbours' features",
         "who the neighbours are says more than what they are like",
-        {"form": "features", "self_loops": False, "alpha": 0.0, "max_steps": 2},
+        {"form": "features", "self_loops": False, "alpha": 0.0, "max_steps": 2, "lr": 0.03},
         cost=1.2,
     ),
     Candidate(
