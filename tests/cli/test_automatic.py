@@ -6,9 +6,11 @@ import json
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ppro.cli import searching
 from tests.cli.conftest import Command
 from tests.cli.test_own_graph import FILES, write_tables
 
@@ -44,6 +46,19 @@ def test_a_graph_without_a_recipe_is_searched_in_time(ppro: Command, workplace: 
     assert "validation  tried" in ended.err
     assert any(note.startswith("auto chose") for note in facts["notes"])
     assert any(note.startswith("runners-up by validation") for note in facts["notes"])
+
+
+def test_the_bare_network_is_always_among_the_runners_up_that_are_told() -> None:
+    names = ["GCN", "A", "B", "C", "D", "8 steps", "2 steps", "E", "1 step", "8 steps, in-edges"]
+    rows = [(f"{90 - i} %", name, "80") for i, name in enumerate(names)]
+    told = searching._runners_up(SimpleNamespace(rows=lambda: rows))  # type: ignore[arg-type]
+    assert told.partition(": ")[2].split(", ") == [
+        *(f"{name} {90 - i} % (80 epochs)" for i, name in enumerate("ABCD", 1)),
+        "8 steps 85 % (80 epochs)",
+        "1 step 82 % (80 epochs); 3 others were behind",
+    ]
+    alone = SimpleNamespace(rows=lambda: rows[:1])
+    assert searching._runners_up(alone) == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_what_the_mean_does_to_the_loss(run: ExplainedRun, graph: Graph) -> None
 def test_equal_priorities_favour_nobody(run: ExplainedRun, graph: Graph) -> None:
     found = found_of(run, torch.full((graph.num_nodes,), 2.0))
     assert found.relations == ()
-    assert found.sentences()[0] == "All nodes have the priority 2, so priorities favour nobody."
+    assert found.sentences()[0] == "All nodes have the priority 2, so priorities favour no node."
 
 
 def test_without_priorities_nothing_is_told(graph: Graph, tmp_path: Path) -> None:

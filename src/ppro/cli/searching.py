@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Mapping
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ppro.settings.recipe import Recipe
     from ppro.training.fit import Fit
 
+NEXT_BEST = 4
+"""Runners-up that are told in a sentence; all are in the table and in ``result.json``."""
+BARE_DEPTH, ONE_STEP = re.compile(r"\d+ steps?"), "1 step"
+"""Names of candidates that are the bare network at a fixed depth."""
 SPLITS = 5
 """Splits of a search, at least, where every run has its own."""
 SEARCH = "search"
@@ -157,6 +162,11 @@ def _show(choice: Choice) -> None:
 
 
 def _runners_up(choice: Choice) -> str:
-    """Return the next best in a sentence."""
-    others = [f"{what} {score} ({epochs} epochs)" for score, what, epochs in choice.rows()[1:]]
-    return f"runners-up by validation: {', '.join(others)}" if others else ""
+    """Return the next best in a sentence, the bare network at its best depth and one step too."""
+    others = choice.rows()[1:]
+    depths = [row for row in others if BARE_DEPTH.fullmatch(row[1])]
+    wanted = {*others[:NEXT_BEST], *depths[:1], *(row for row in depths if row[1] == ONE_STEP)}
+    told = [f"{row[1]} {row[0]} ({row[2]} epochs)" for row in others if row in wanted]
+    behind = len(others) - len(told)
+    rest = f"; {behind} others were behind" if behind else ""
+    return f"runners-up by validation: {', '.join(told)}{rest}" if told else ""

@@ -25,7 +25,7 @@ FOLDER = Path("tuning")
 @takes_method
 def tune(  # noqa: PLR0913 - one argument per option
     trials: Annotated[
-        int, typer.Option(min=1, help="Configurations of the study in all, whoever trains them.")
+        int, typer.Option(min=1, help="Configurations of the study in all, over all workers.")
     ] = 50,
     timeout: Annotated[
         float | None,

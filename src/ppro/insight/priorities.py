@@ -57,7 +57,7 @@ class Priorities:
         spread = self.spread
         if spread.is_one:
             return [
-                f"All nodes have the priority {spread.mean:.3g}, so priorities favour nobody.",
+                f"All nodes have the priority {spread.mean:.3g}, so priorities favour no node.",
                 *self._scale(),
             ]
         told = (

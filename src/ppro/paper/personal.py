@@ -1,4 +1,4 @@
-"""A personal step against the best fixed depth, on graphs that nobody built to need one."""
+"""A personal step against the best fixed depth, on graphs that were not built to need one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -150,7 +150,7 @@ class Duel:
 
 
 def duel(arena: Arena, store: Store) -> Duel | None:
-    """Return who met on a graph, or None until all are measured."""
+    """Return all that competed on a graph, or None until all are measured."""
     base = entrants.reached(arena, fixed(arena.dataset), store)
     both = {s: entrants.reached(arena, strategy(arena.dataset, s), store) for s in STRATEGIES}
     measured = {s: found for s, found in both.items() if found is not None}

@@ -43,7 +43,7 @@ _HEAD = (
 def markdown(
     store: Store, plain: Sequence[Arena] | None = None, noisy: Sequence[Arena] | None = None
 ) -> str:
-    """Return who won on every graph that is measured, and the count of it."""
+    """Return the table of the graphs that are measured, and what follows from it."""
     found = _duels(arenas() if plain is None else plain, store)
     with_noise = _duels(noisy_arenas() if noisy is None else noisy, store)
     rows = [_row(one) for one in (*found, *with_noise)]

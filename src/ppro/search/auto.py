@@ -3,8 +3,8 @@
 Nothing but the graph, its training nodes and its validation nodes is looked at. All candidates
 train for as many epochs as there is time for; the better ones go on; then the best two train beside
 variations of themselves, and under controllers. Where edges have a direction, the best two read
-them one way as well before that. Whoever is compared has trained for as many epochs,
-on the same seeds and splits. Where a strategy is asked for, networks compete without controllers,
+them one way as well before that. Candidates are compared after the same number of epochs, on the
+same seeds and splits. Where a strategy is asked for, networks compete without controllers,
 and the best of them under those. The best mean validation score wins, the simpler of equals.
 """
 

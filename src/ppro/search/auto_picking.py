@@ -1,4 +1,4 @@
-"""Who of those that compete goes on, and what is known of them before they have trained."""
+"""Which candidates go on to the next rung, and what their training is expected to cost."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def best_of(racers: Sequence[Racer], number: int) -> list[Racer]:
 def promising(racers: Sequence[Racer]) -> list[Racer]:
     """Return the racers that can train at all, those first that will be best if they go on so.
 
-    Who learns slowly may end above all others.
+    A slow learner may end above all others.
     """
     epochs = common_epochs(racers)
 
@@ -86,7 +86,7 @@ def of_each_kind(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def is_settled(racers: Sequence[Racer], epochs: int) -> bool:
-    """Tell whether nobody has become better for long."""
+    """Tell whether no candidate has become better for long."""
     return all(trial.settled < epochs - QUIET for trial in trials_of(racers, epochs))
 
 

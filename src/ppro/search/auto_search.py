@@ -1,4 +1,4 @@
-"""The rungs of an automatic search: who trains for how long, who goes on, who is chosen."""
+"""The rungs of an automatic search: how long candidates train, which go on, which one wins."""
 
 import math
 import time
@@ -30,8 +30,8 @@ FIRST, SECOND = 0.45, 0.65
 BEFORE_CONTROLLERS, TAUGHT = 0.5, 3
 """Share of these where controllers come after them, and how many of the best get them."""
 GLANCE, LEAST_EPOCHS, USUAL_EPOCHS = 10, 30, 60
-"""Epochs without which a candidate is not tried, that those have who are not left out after them,
-and that come before runs."""
+"""Epochs that a candidate must have time for to be tried; that it must have time for to stay after
+them; and that every candidate gets before any gets further runs."""
 FIRST_EPOCHS, SECOND_EPOCHS = 80, 200
 """Epochs of the first two rungs, at most."""
 STEP, GLANCED = 5, 0.5
@@ -237,7 +237,7 @@ class Search:
         return found
 
     def _told(self, rung: str, racers: Sequence[Racer]) -> list[Trial]:
-        """Tell who leads; returns what all have reached."""
+        """Tell which lead; return the trials of all of them."""
         epochs = common_epochs(racers)
         trials = sorted(trials_of(racers, epochs), key=rank)
         self.race.say(f"{rung}, {leaders(trials)}")

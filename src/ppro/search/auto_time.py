@@ -22,7 +22,7 @@ ABLE = 3
 
 @dataclass(frozen=True)
 class Training:
-    """The training of whoever wins.
+    """The training of the winner.
 
     Args:
         until: the moment at which it must end.
@@ -41,7 +41,7 @@ class Training:
         return SIDE_BY_SIDE * min(self.cores, self.runs)
 
     def begins(self, racers: Sequence[Racer], taught: bool = False) -> float:
-        """Return the moment at which it must begin at the latest, whoever of the best wins.
+        """Return the moment at which it must begin at the latest, whichever of the best wins.
 
         Args:
             taught: whether one of them may still get controllers.

@@ -117,7 +117,7 @@ class Choice:
 
 
 def leaders(trials: Sequence[Trial]) -> str:
-    """Return who is best of some trials of as many epochs and runs, the best first."""
+    """Return the best of some trials of as many epochs and runs, the best first."""
     best = ", ".join(f"{trial.candidate.name} {trial.shown}" for trial in trials[:3])
     number, epochs = len(trials[0].accuracies), trials[0].epochs
     runs = "one run" if number == 1 else f"{number} runs"

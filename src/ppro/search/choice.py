@@ -100,7 +100,7 @@ def given_settings(options: Mapping[str, Any], changes: Mapping[str, Any]) -> di
 def form_of_controllers(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the form of the controllers where no recipe says it: they compare, if they can.
 
-    Whoever sets something that only the paper's form has gets that form.
+    Setting something that only the paper's form has selects that form.
 
     Args:
         given: the settings that the user gave.
@@ -118,7 +118,7 @@ def searches(
     """Tell whether settings are searched: where asked for, or where nothing says what they are.
 
     Args:
-        given: the settings that the user gave; whoever sets more than what is measured decides.
+        given: the settings that the user gave; any but those of OF_ANY_SEARCH rule a search out.
     """
     if recipe is not None:
         return recipe == AUTO

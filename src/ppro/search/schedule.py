@@ -13,7 +13,7 @@ _SCHEDULE = {"warm_up", "settle"}
 def schedule_of(given: Mapping[str, Any], usual: Settings | None = None) -> dict[str, Any]:
     """Return a shorter schedule of controllers that compare, where few epochs are given.
 
-    Whoever sets a part of the schedule decides on all of it.
+    Setting a part of the schedule decides on all of it.
 
     Args:
         given: the settings that the user gave.

@@ -133,7 +133,7 @@ class SharedStudy:
         owners = {trial.user_attrs.get(WORKER) for trial in self._running()}
         # A trial gets its worker while that one is alone with the study: one without has none.
         dead = {o for o in owners if o is None or not self.guard.is_alive(o)}
-        # Looked at again: who ended well between the two looks has told its results by now.
+        # Look again: a worker that ended well between the two looks has told its results by now.
         return self._fail([t for t in self._running() if t.user_attrs.get(WORKER) in dead])
 
     def give_back(self) -> int:

@@ -20,7 +20,7 @@ class Limits:
     """When a worker ends.
 
     Args:
-        trials: configurations of the study in all, whoever trains them.
+        trials: configurations of the study in all, over all workers.
         batch: configurations of a batch.
         timeout: seconds after which no further batch begins; None for no limit.
     """

@@ -1,4 +1,4 @@
-"""What judges are: who learns from which training rows, who looks at them, which of them teach."""
+"""What judges are: which backbone learns from which training rows, and which rows teach."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Judges(ABC):
     @classmethod
     @abstractmethod
     def panel(cls, rows: Rows, settings: Sequence[Settings]) -> Panel:
-        """Return who learns, looks and teaches.
+        """Return which backbones learn from and look at which rows, and which rows teach.
 
         Args:
             rows: the training nodes of each run, padded.

@@ -32,7 +32,7 @@ class HeldBack(Judges):
 
     @classmethod
     def panel(cls, rows: Rows, settings: Sequence[Settings]) -> Panel:
-        """Return who learns and who teaches; the run's own backbone looks at all."""
+        """Return the rows that learn and those that teach; the run's own backbone looks at all."""
         held = held_back(rows, settings)
         alone = torch.tensor([s.controllers.judge_share == 0 for s in settings])
         few = (rows.valid > 0).sum(-1) < 2
