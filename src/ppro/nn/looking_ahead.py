@@ -95,11 +95,8 @@ def look_ahead(pass_: Pass, strategy: Strategy, alpha: float) -> int:
     ahead, h0, last = Ahead(pass_, alpha), pass_.h0, pass_.model.max_steps
     runs, count, width = h0.shape
     most = min(last, _room(h0))
-    size, kept, waiting = (
-        min(steps_needed(pass_, strategy), most),
-        h0.new_empty(runs, most, count, width),
-        0,
-    )
+    kept = h0.new_empty(runs, most, count, width)
+    size, waiting = min(steps_needed(pass_, strategy), most), 0
     places, choosing = kept.unbind(1), slice(pass_.chosen)
     direct = runs == 1 and not pass_.rows.whole
     nodes = pass_.rows.nodes[0, choosing]
