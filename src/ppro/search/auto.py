@@ -31,7 +31,7 @@ from ppro.settings.limits import BUDGET
 from ppro.settings.settings import PPRO
 from ppro.training.threads import available_cores
 
-EDITION = 4
+EDITION = 5
 """Number of the candidates and rungs as they are now; a measurement says which it is of."""
 FEW_LABELS = 0.2
 """Below this share of training nodes the others are worth learning from."""

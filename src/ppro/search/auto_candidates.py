@@ -80,7 +80,9 @@ class Candidate:
         backbone = str(self.changes.get("backbone", "appnp"))
         if backbone.startswith("res-"):
             return "layers"
-        return "features alone" if self.changes.get("max_steps") == 0 else backbone
+        if self.changes.get("max_steps") == 0:
+            return "features alone"
+        return "own features beside" if self.changes.get("concat") else backbone
 
     def variations(self, given: Mapping[str, Any]) -> list[Candidate]:
         """Return the same with another dropout and weight decay, those next to its own first."""
