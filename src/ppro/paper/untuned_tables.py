@@ -42,7 +42,7 @@ are not here; the fair check is a graph that nobody here has seen. A dash: not m
 _HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {w.title}" for w in DEFAULTS)
 _HEAD += "|PPro, tuned|" + "|".join(f"difference, {way.title}" for way in DEFAULTS)
 MISSING, DATED = "–", "‡"
-OF_BEFORE = f"\n{DATED} Measured with an earlier search, which had other networks to try, or let others go on.\n"
+OF_BEFORE = f"\n{DATED} Measured with an earlier search: other networks, or others that go on.\n"
 LOST, BELOW_MLP = 1.0, 0.5
 """Points by which a difference counts as lost."""
 
