@@ -35,10 +35,11 @@ best of the plain networks by validation is shown, of those that are measured wh
 so. Test accuracy in percent, or what the benchmark
 measures (ROC AUC on Minesweeper), which chooses there too; mean ± standard deviation. Differences
 are those of the default from that network, paired over the first {SPLITS} splits, with their
-standard errors. A search sees no test node; but which networks it may try was settled while looking
-at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Actor, Amazon Computers and Minesweeper, at
-validation accuracy on the other graphs with several hundred features, and on generated graphs that
-are not here; the fair check is a graph that nobody here has seen. A dash: not measured yet."""
+standard errors. A search sees no test node; but which networks it tries, and which of them go on,
+was settled while looking at results on Texas, Wisconsin, Cornell, Cora, Citeseer, Pubmed, Actor,
+Amazon Computers and Minesweeper, at validation accuracy on Chameleon, Squirrel, Cora-ML and
+BlogCatalog, and on generated graphs that are not here; the fair check is a graph that nobody here
+has seen. A dash: not measured yet."""
 _HEAD = "graph|MLP|best plain network|plain|" + "|".join(f"default, {w.title}" for w in DEFAULTS)
 _HEAD += "|PPro, tuned|" + "|".join(f"difference, {way.title}" for way in DEFAULTS)
 MISSING, DATED = "–", "‡"
