@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from ppro.cli import searching
+from ppro.search.auto_candidates import CANDIDATES
 from tests.cli.conftest import Command
 from tests.cli.test_own_graph import FILES, write_tables
 
@@ -49,6 +50,8 @@ def test_a_graph_without_a_recipe_is_searched_in_time(ppro: Command, workplace: 
 
 
 def test_the_bare_network_is_always_among_the_runners_up_that_are_told() -> None:
+    bare = {c.name for c in CANDIDATES if searching.BARE_DEPTH.fullmatch(c.name)}
+    assert bare == {searching.ONE_STEP, "2 steps", "4 steps", "8 steps"}
     names = ["GCN", "A", "B", "C", "D", "8 steps", "2 steps", "E", "1 step", "8 steps, in-edges"]
     rows = [(f"{90 - i} %", name, "80") for i, name in enumerate(names)]
     told = searching._runners_up(SimpleNamespace(rows=lambda: rows))  # type: ignore[arg-type]
