@@ -297,6 +297,8 @@ class Reference:
             self.p["controllers.mean_weight"].data.mul_(mean)
         for i, w in weights.items():
             total = total + w * self.error(i, self.h[steps[i]][i]) - lambda1 * w**2
+        errors = [float(self.error(i, self.h[steps[i]][i]).detach()) for i in nodes]
+        self.mean_error = sum(errors) / len(nodes)
         return total / len(nodes)
 
     def controller_loss(self, nodes: Sequence[int], lambda1: float, lambda2: float) -> Tensor:

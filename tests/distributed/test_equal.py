@@ -34,6 +34,7 @@ CASES: dict[str, dict[str, Any]] = {
     "gcn-scores": {"backbone": "gcn-scores", "dropout": 0.3},
     "gcnii": {"backbone": "gcnii", "decay": "all"},
     "sgc": {"backbone": "sgc"},
+    "fading": {"fading": 2.0},
     "mean": {"priority_scale": "mean", "lr_controller": 0.05},
     "mean tanh": {"strategy": "l2u", "priority_scale": "mean", "weight_form": "tanh"},
     "roc-auc": {"metric": "roc-auc"},

@@ -78,6 +78,28 @@ def loop_standardised(values: list[float]) -> list[float]:
     return [(v - mean) / deviation if deviation else 0.0 for v in values]
 
 
+def test_labels_fade_as_their_error_falls() -> None:
+    mean = [0.4, 1.5, 0.7]
+    delta = [0.8, 1.0, 0.0]
+    expected = []
+    for c, d in zip(mean, delta, strict=True):
+        expected.append(c * c / d if d > 0 and c < d else c)
+    known = torch.tensor(mean, dtype=torch.float64)
+    close(losses.faded(known, known, torch.tensor(delta, dtype=torch.float64)), expected)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.floats(0.01, 5), st.floats(0.1, 3))
+def test_faded_labels_have_the_gradient_of_huber_s_loss(value: float, delta: float) -> None:
+    mean = torch.tensor([value], dtype=torch.float64, requires_grad=True)
+    threshold = torch.tensor([delta], dtype=torch.float64)
+    faded = losses.faded(mean, mean.detach(), threshold)
+    (found,) = torch.autograd.grad(faded.sum(), mean)
+    huber = torch.nn.functional.huber_loss(mean, torch.zeros_like(mean), delta=delta) / delta
+    (expected,) = torch.autograd.grad(huber, mean)
+    torch.testing.assert_close(found, expected)
+
+
 def test_priority_gain_is_equation_13_with_standardised_errors() -> None:
     expected = []
     for r, m in enumerate(SIZES):

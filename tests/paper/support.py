@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ppro.paper.experiment import Experiment, json_settings
+from ppro.paper.experiment import Experiment
+from ppro.paper.recorded import json_settings
 from ppro.paper.store import Store
 from ppro.settings.settings import Settings
 

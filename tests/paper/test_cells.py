@@ -12,9 +12,10 @@ import pytest
 from ppro.data import kind_of
 from ppro.errors import RunError
 from ppro.paper.cells import Cell, experiments, searches
-from ppro.paper.experiment import Experiment, Keep, Plan, Work, json_settings
+from ppro.paper.experiment import Experiment, Keep, Plan, Work
 from ppro.paper.nodes import DRAWABLE, read_arrays, write_arrays
 from ppro.paper.pool import missing, run_missing
+from ppro.paper.recorded import json_settings
 from ppro.search.methods import find_method
 from ppro.search.offers import BACKBONES, Offer
 from ppro.settings.recipes import shipped_recipe

@@ -12,7 +12,8 @@ from ppro.paper import design, fresh, rounds_tables, shipped
 from ppro.paper.cells import Cell
 from ppro.paper.choice import Proposal, choose, recipe_of
 from ppro.paper.contest import METHODS
-from ppro.paper.experiment import Candidate, Experiment, Plan, json_settings
+from ppro.paper.experiment import Candidate, Experiment, Plan
+from ppro.paper.recorded import json_settings
 from ppro.paper.rounds import FINALS, PLAYOFFS
 from ppro.paper.store import Store
 from ppro.paper.taught import LEAST_STEPS

@@ -72,6 +72,33 @@ def test_it_is_done_when_the_file_has_the_settings_and_the_runs(tmp_path: Path) 
     assert made(candidates=TWO[::-1]).record(todo.store) is None
 
 
+def test_of_runs_that_compete_only_those_of_a_new_candidate_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = list[int]()
+
+    def counted(graph: Any, splits: Splits, jobs: Any, *rest: Any, **more: Any) -> Any:
+        trained.append(len(jobs))
+        return train_all(graph, splits, jobs, *rest, **more)
+
+    todo, more = plan(tmp_path), Candidate("l2u", TINY.replace(strategy="l2u"))
+    monkeypatch.setattr(experiments, "train_all", counted)
+    made(tested=False).run(todo)
+    before = todo.store.read("here/it")
+    made(tested=False, candidates=(TWO[0], more, TWO[1])).run(todo)
+    after = todo.store.read("here/it")
+    assert trained == [4, 2]
+    assert before is not None
+    assert after is not None
+    assert [after["results"][i] for i in (0, 2)] == before["results"]
+    assert after["seconds"] > before["seconds"]
+    # Other seeds or splits, or test nodes, are another experiment.
+    made(tested=False, first_seed=9).run(todo)
+    made(first_seed=9).run(todo)
+    made(first_seed=9).run(todo)
+    assert trained[2:] == [4, 4, 4]
+
+
 def test_test_nodes_are_hidden_from_what_is_not_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

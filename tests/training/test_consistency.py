@@ -122,3 +122,15 @@ def test_it_reaches_the_training_of_its_own_run_alone(on: str) -> None:
     again = [runs[0], runs[0].replace(consistency=3.0)]
     other = fit(graph, splits, again, threads=1)
     assert torch.equal(result.nodes.probabilities[0], other.nodes.probabilities[0])
+
+
+@pytest.mark.parametrize("teaching", ["paper", "compare"])
+def test_labels_that_fade_leave_a_run_beside_them_as_it_is(teaching: str) -> None:
+    graph = load_graph("csbm", options={"nodes": 120, "classes": 3, "features": 12})
+    splits = make_splits(graph, "csbm", "random-60-20-20", 2, 0)
+    shared = {"epochs": 20, "dropout": 0.4, "consistency": 0.5, "teaching": teaching}
+    never = small_settings(seed=0, warm_up=3, settle=3, **shared)
+    result = fit(graph, splits, [never, never.replace(fading=2.0)], threads=1)
+    alone = fit(graph, splits, [never, never.replace(seed=5)], threads=1)
+    assert torch.equal(result.nodes.probabilities[0], alone.nodes.probabilities[0])
+    assert not torch.equal(result.nodes.probabilities[0], result.nodes.probabilities[1])

@@ -28,6 +28,8 @@ PROGRAMS: list[Change] = [
     {"strategy": "l2u", "use_propagation": False, "weight_form": "tanh"},
     {"strategy": "l2b", "priority_scale": "mean"},
     {"strategy": "l2u", "priority_scale": "mean", "weight_form": "tanh"},
+    {"strategy": "l2b", "fading": 3.0},
+    {"strategy": "none", "fading": 0.5},
 ]
 PER_RUN: list[Change] = [
     {"seed": 3, "lr": 0.02, "lr_controller": 0.01, "lambda1": 0.5, "lambda2": 2.0},
@@ -63,7 +65,7 @@ class HandWritten:
     def epoch(self, number: int, runs: list[Settings]) -> tuple[Tensor, Tensor | None]:
         self.reference.noise = noise_at(runs, 2 * number)
         backbone_loss = self.reference.backbone_loss(self.nodes, self.chosen.controllers.lambda1)
-        descend(self.theta, backbone_loss)
+        descend(self.theta, backbone_loss * self.share_of_labels())
         if self.phi is None:
             return backbone_loss, None
         self.reference.noise = noise_at(runs, 2 * number + 1)
@@ -72,6 +74,10 @@ class HandWritten:
         )
         descend(self.phi, loss)
         return backbone_loss, loss
+
+    def share_of_labels(self) -> float:
+        delta = self.chosen.training.fading
+        return min(1.0, self.reference.mean_error / delta) if delta > 0 else 1.0
 
     def check(self, model: PProNetwork, run: int, tolerance: float) -> None:
         for name, value in model.named_parameters():

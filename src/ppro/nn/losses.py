@@ -92,6 +92,19 @@ def supervised_loss(error: Tensor, valid: Tensor, total: Tensor | None = None) -
     return node_mean(error, valid, total)
 
 
+def faded(loss: Tensor, mean_error: Tensor, delta: Tensor) -> Tensor:
+    """L_g min(1, C̄ / δ): below a mean error δ labels count less and less beside other losses.
+
+    Of L_g = C̄ the gradient is that of Huber's loss of C̄. Where δ is 0, L_g stays as it is.
+
+    Args:
+        mean_error: C̄, without a gradient. Shape ``[R]``.
+        delta: δ of each run. Shape ``[R]``.
+    """
+    share = (mean_error / torch.where(delta > 0, delta, 1.0)).clamp(max=1.0)
+    return loss * torch.where(delta > 0, share, 1.0)
+
+
 def weighted_loss(
     error: Tensor, weight: Tensor, lambda1: Tensor, valid: Tensor, total: Tensor | None = None
 ) -> Tensor:

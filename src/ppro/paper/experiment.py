@@ -13,18 +13,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import ValidationError
 
 from ppro.data import dataset_info, load_graph, make_splits
-from ppro.errors import SettingsError
 from ppro.graph.core import Graph
 from ppro.paper.kept import kept_of
 from ppro.paper.nodes import node_arrays, write_arrays
+from ppro.paper.recorded import by_settings, json_settings, read_settings
 from ppro.paper.store import Store
 from ppro.paper.unfinished import FOLDER, Unfinished
 from ppro.search.batches import Done, Job, train_all
 from ppro.settings.limits import CONFIGURATIONS
-from ppro.settings.settings import PPRO, Settings
+from ppro.settings.settings import Settings
 from ppro.training.threads import use_threads
 from ppro.training.versions import versions
 
@@ -193,20 +192,28 @@ class Experiment(Work):
         splits = make_splits(graph, self.dataset, self.split, self.runs, self.first_seed, **place)  # type: ignore[arg-type]
         if not self.tested:
             splits = splits.without_test()
+        record = self._earlier(plan)
+        earlier = by_settings(record)
         jobs = [
             Job(candidate.settings.replace(seed=self.first_seed + run), run)
             for candidate in self.candidates
+            if candidate.settings not in earlier
             for run in range(self.runs)
         ]
         begun = self._unfinished(plan)
         done = train_all(graph, splits, jobs, torch.device(plan.device), kept=begun)
-        of_each = [done[i : i + self.runs] for i in range(0, len(done), self.runs)]
         if self.keep == "nodes":
             # The arrays first: a record without its arrays must never look complete.
-            write_arrays(plan.store.path(self.place), node_arrays(graph, of_each[0]))
-        results = [self._result(runs) for runs in of_each]
-        seconds = begun.seconds + time.perf_counter() - start
-        plan.store.write(self.place, self._kept(results, plan, seconds))
+            write_arrays(plan.store.path(self.place), node_arrays(graph, done[: self.runs]))
+        of_each = iter([done[i : i + self.runs] for i in range(0, len(done), self.runs)])
+        results = [
+            earlier.get(candidate.settings) or self._result(next(of_each))
+            for candidate in self.candidates
+        ]
+        seconds = record.get("seconds", 0.0) + begun.seconds + time.perf_counter() - start
+        devices = [*filter(None, record.get("device", "").split(", ")), plan.device]
+        made_on = ", ".join(dict.fromkeys(devices))
+        plan.store.write(self.place, self._kept(results, made_on, seconds))
         begun.clear()
         return f"{self.place}: {self._told(results)}"
 
@@ -219,25 +226,41 @@ class Experiment(Work):
         }
         return Unfinished(plan.root / FOLDER / self.place.replace("/", "."), facts)
 
-    def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
-        """Return what is kept of the runs of a candidate."""
-        return kept_of(runs, tested=self.tested, curves=self.keep == "curves")
+    def _earlier(self, plan: Plan) -> Mapping[str, Any]:
+        """Return the record of runs that competed, where other candidates have joined them since.
 
-    def _kept(
-        self, results: Sequence[Mapping[str, Any]], plan: Plan, seconds: float
-    ) -> dict[str, Any]:
-        """Return the record; settings that all candidates share stand in it once."""
-        flat = [json_settings(candidate.settings) for candidate in self.candidates]
-        shared = {k: v for k, v in flat[0].items() if all(k in f and f[k] == v for f in flat)}
+        They are trained once, on whatever device there was.
+        """
+        record = None if self.tested else plan.store.read(self.place)
+        if record is None or any(record.get(k) != v for k, v in self._shared().items()):
+            return {}
+        return record
+
+    def _shared(self) -> dict[str, Any]:
+        """Return what all runs share beside their settings, as a record says it."""
         return {
             "dataset": self.dataset,
             "split": self.split,
             **({"options": dict(self.options)} if self.options else {}),
             **({"graph_seed": self.graph_seed} if self.graph_seed else {}),
-            **self.facts,
             "first_seed": self.first_seed,
             "runs": self.runs,
-            "device": plan.device,
+        }
+
+    def _result(self, runs: Sequence[Done]) -> dict[str, Any]:
+        """Return what is kept of the runs of a candidate."""
+        return kept_of(runs, tested=self.tested, curves=self.keep == "curves")
+
+    def _kept(
+        self, results: Sequence[Mapping[str, Any]], device: str, seconds: float
+    ) -> dict[str, Any]:
+        """Return the record; settings that all candidates share stand in it once."""
+        flat = [json_settings(candidate.settings) for candidate in self.candidates]
+        shared = {k: v for k, v in flat[0].items() if all(k in f and f[k] == v for f in flat)}
+        return {
+            **self._shared(),
+            **self.facts,
+            "device": device,
             "seconds": seconds,
             "versions": versions(),
             "settings": shared,
@@ -256,25 +279,6 @@ class Experiment(Work):
             return f"{results[0]['test_mean']:.2f} ± {results[0]['test_std']:.2f}"
         best = max(one["val_mean"] for one in results)
         return f"best validation {best:.2f} of {len(results)}"
-
-
-def json_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that have a value, under their flat names, as JSON gives them back."""
-    given = {key: value for key, value in settings.flat().items() if value is not None}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
-
-
-def read_settings(
-    values: Mapping[str, Any], changes: Mapping[str, Any] | None = None
-) -> Settings | None:
-    """Return settings of a record, with some changed; None where one of them is not known."""
-    # Version 0.1 wrote down a bias for rivals too, which have no propagation head.
-    left_out = {"propagation_bias"} if values.get("model", PPRO) != PPRO else set()
-    given = {key: value for key, value in values.items() if key not in left_out}
-    try:
-        return Settings.read({**given, **(changes or {})})
-    except (ValidationError, SettingsError):
-        return None
 
 
 @cache

@@ -11,10 +11,11 @@ import torch
 from ppro.data import dataset_info, kind_of, make_splits
 from ppro.data.names import RANDOM
 from ppro.paper.entrants import Arena, Entrant, Entry
-from ppro.paper.experiment import Plan, Work, graph_of, json_settings, size_of
+from ppro.paper.experiment import Plan, Work, graph_of, size_of
 from ppro.paper.fresh import FIRST_SEED
 from ppro.paper.kept import spread
 from ppro.paper.personal import SIX
+from ppro.paper.recorded import json_settings
 from ppro.paper.store import Store
 from ppro.paper.tables import EIGHT
 from ppro.search.auto import EDITION

@@ -28,6 +28,9 @@ _CONSISTENCY: Values = {
 }
 
 
+_FADING: Values = {"fading": (2.0, 1.0)}
+
+
 @dataclass(frozen=True)
 class Method:
     """A method of a table.
@@ -38,6 +41,7 @@ class Method:
         settings: what makes it this method, whatever the search chooses.
         note: what a reader of its numbers must know.
         consistent: whether forwards under dropout must agree on all nodes besides.
+        fades: whether the loss of labels fades besides, as their error falls.
         wide: whether its search is of more shapes, and of as many more configurations.
     """
 
@@ -46,6 +50,7 @@ class Method:
     settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     consistent: bool = False
+    fades: bool = False
     wide: bool = False
 
     @property
@@ -79,7 +84,7 @@ class Method:
                 **(strategy.wide_values.get(kind, {}) if self.wide else {}),
             }
             found = tuple(space.under(values, alone=not strategy.learns) for space in found)
-        more = _CONSISTENCY if self.consistent else {}
+        more = {**(_CONSISTENCY if self.consistent else {}), **(_FADING if self.fades else {})}
         return tuple(space.with_values(more) for space in found)
 
     @property
@@ -92,6 +97,7 @@ _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "-wide": (", wide", {"wide": True}),
     "+c4": (", consistency of four", {"consistent": True}),
     "+c": (", consistency", {"consistent": True}),
+    "+f": (", consistency, fading labels", {"consistent": True, "fades": True}),
 }
 """What the names and titles of other searches of a method end with, and how they differ."""
 _FOUR = {"consistency_forwards": 4}
@@ -158,7 +164,7 @@ def _plain(name: str) -> Method | None:
 def method_names() -> list[str]:
     """Return the names of all methods that have a search space."""
     plain = [*RIVALS, *(method.name for method in _all_of_ppro())]
-    more = [f"{name}{ending}" for ending in ("+c", "+c4") for name in plain]
+    more = [f"{name}{ending}" for ending in ("+c", "+c4", "+f") for name in plain]
     return [*plain, *more, *(f"{name}-wide" for name in _with_wide_spaces())]
 
 

@@ -21,7 +21,7 @@ class TrainingSettings(Group):
         {
             *("lr", "weight_decay", "step_decay", "dropout", "edge_dropout", "node_dropout"),
             *("feature_dropout", "state_dropout"),
-            *("consistency", "consistency_temperature"),
+            *("consistency", "consistency_temperature", "fading"),
         }
     )
 
@@ -42,6 +42,12 @@ class TrainingSettings(Group):
     )
     consistency_temperature: Positive = Field(
         default=0.5, description="T that sharpens what they agree on"
+    )
+    fading: float = Field(
+        default=0.0,
+        ge=0,
+        description="mean training error below which labels count less, in proportion to it, than "
+        "consistency and decay beside them; 0 for never",
     )
     lr: Positive = Field(default=0.01, description="learning rate of the backbone")
     weight_decay: float = Field(default=5e-4, ge=0, description="L2 penalty of the backbone")

@@ -110,6 +110,9 @@ class ComparingTrainer(JudgedTrainer):
         error = torch.stack([losses.prediction_error(o.logits[:, :m], labels) for o in outcomes])
         weights = self.weights.repeat_interleave(count, 0)
         loss = row_mean(weights * error, valid).mean(0)
+        if self.fades:
+            mean = row_mean(error.detach(), valid).mean(0)
+            loss = losses.faded(loss, mean, self.values.fading.repeat_interleave(count))
         if self.consistent:
             loss = loss + self._consistency(outcomes, m)
         self.theta.minimise(loss.view(runs, count).sum(1))

@@ -26,6 +26,7 @@ class RunValues:
     state_dropout: Tensor
     consistency: Tensor
     consistency_temperature: Tensor
+    fading: Tensor
     lr: Tensor
     lr_controller: Tensor
     weight_decay: Tensor

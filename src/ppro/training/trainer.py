@@ -68,6 +68,7 @@ class Trainer:
         self.drops_nodes = any(s.training.node_dropout > 0 for s in settings)
         self.drops_apart = sites_apart(settings)
         self.consistent = any(s.training.consistency > 0 for s in settings)
+        self.fades = any(s.training.fading > 0 for s in settings)
         self.forwards = self.settings.training.consistency_forwards if self.consistent else 1
         self.theta_rows = self._theta_rows()
         self.theta = self._theta_optimiser()
@@ -232,6 +233,9 @@ class Trainer:
         counted = rows.valid, rows.total
         weights = self.model.scaled(weights, *counted, self.inputs.ranks)
         loss = losses.node_mean(weights * error, *counted).mean(0)
+        if self.fades:
+            mean = self.inputs.ranks.sum(losses.node_mean(error.detach(), *counted).mean(0))
+            loss = losses.faded(loss, mean, self.values.fading)
         if self.consistent:
             loss = loss + self._consistency(outcomes, m)
         self.theta.minimise(loss)

@@ -31,6 +31,7 @@ KINDS: list[dict[str, Any]] = [
     {"judges": "folds", "start": "held", "strategy": "l2u"},
     {"judges": "folds", "consistency": 0.5, "consistency_on": "selected", "node_dropout": 0.2},
     {"judges": "folds", "selection": "smoothed", "use_weighting": False, "judge_every": 3},
+    {"judges": "folds", "consistency": 0.5, "fading": 2.0},
 ]
 
 
