@@ -13,6 +13,7 @@ from ppro.paper.differing import differs, is_close, pick
 from ppro.paper.experiment import Candidate, Experiment, Plan
 from ppro.paper.rounds import FINALS, PLAYOFFS, parts_of
 from ppro.paper.store import Store
+from ppro.paper.tables import FADING
 from ppro.paper.taught import may_be_equal, of_mean_one, otherwise
 from ppro.search.offers import ACTOR, DESIGN, Offer
 from ppro.settings.recipe import Found, Recipe
@@ -21,7 +22,7 @@ from ppro.training.backbone_alone import BARE
 SEARCHES, LATER, OFFERED = "searches", "later", "offers"
 ROUNDS = (SEARCHES, FINALS.key, PLAYOFFS.key, LATER, OFFERED)
 """The searches that the rounds rest on, the rounds, and the searches that came after them: those of
-other spaces, and those of equal offers."""
+other spaces or of fading labels, and those of equal offers."""
 LATER_OFFERS = (Offer(DESIGN), Offer(ACTOR))
 FIRST_SEED = 5000
 """Proposals are decided between on seeds from here on, which nothing else uses."""
@@ -75,6 +76,8 @@ def _later(dataset: str, strategy: str, store: Store) -> Proposal | None:
     """Return the best of the searches that came after the rounds, by its ten runs."""
     split, method = dataset_info(dataset).splits[0], METHODS[strategy]
     cells = [Cell(dataset, split, method, offer=offer) for offer in LATER_OFFERS]
+    # Under a strategy the priorities of the paper let labels fade.
+    cells += [Cell(dataset, split, FADING)] if strategy == BARE else []
     found = [result for cell in cells if (result := store.one(cell.place)) is not None]
     if not found:
         return None
