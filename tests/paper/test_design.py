@@ -24,6 +24,7 @@ SPLIT = "random-60-20-20"
         ({"dropout": 0.8, "max_steps": 16, "form": "class", "epsilon": 0.9}, []),
         ({"concat": True, "self_loops": False, "weight_form": "tanh", "lambda2": 10.0}, []),
         ({"consistency": 1.0, "node_dropout": 0.5}, ["consistency", "node dropout"]),
+        ({"fading": 2.0}, ["fading labels"]),
         ({"form": "features"}, ["features propagate"]),
         ({"teaching": "compare"}, ["comparing controllers"]),
         ({"judge_share": 0.2, "judges": "share"}, ["judges"]),

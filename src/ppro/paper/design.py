@@ -24,12 +24,17 @@ _OF_CONTROLLERS = {
     "priority_scale": "priorities of mean 1",
 }
 """Settings of the controllers that the paper has at their defaults, and what others are called."""
+_OF_LOSSES = {
+    "consistency": "consistency",
+    "fading": "fading labels",
+    "node_dropout": "node dropout",
+}
 _OF_FIRST_LAYER = ("feature_dropout", "state_dropout", "first_layer")
 _OPTIONS = (
     *("form", "max_steps", "hidden", "alpha", "concat", "first_layer", "self_loops"),
     *("feature_norm", "decay", "feature_dropout", "state_dropout", "edge_dropout", "node_dropout"),
-    *("consistency", "consistency_forwards", "consistency_on", "weight_form", "start", "judges"),
-    *("judge_share", "use_progress", "controller_inputs", "priority_scale", "selection"),
+    *("consistency", "consistency_forwards", "consistency_on", "fading", "weight_form", "start"),
+    *("judges", "judge_share", "use_progress", "controller_inputs", "priority_scale", "selection"),
 )
 """What a table tells of a recipe beside its backbone, where it is not the default."""
 _ALWAYS = ("form", "max_steps")
@@ -41,10 +46,7 @@ def beyond(settings: Settings) -> list[str]:
     if settings.model != PPRO or settings.backbone != "appnp":
         return ["another network"]
     found = ["features propagate"] if flat["form"] == "features" else []
-    if settings.training.consistency > 0:
-        found.append("consistency")
-    if settings.training.node_dropout > 0:
-        found.append("node dropout")
+    found += [name for key, name in _OF_LOSSES.items() if flat[key] > 0]
     if any(flat[key] != usual[key] for key in _OF_FIRST_LAYER):
         found.append("dropout or first layer apart")
     if settings.strategy != BARE:
